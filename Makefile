@@ -1,0 +1,54 @@
+# `make demo` and `make test` are the whole set-up; everything they need is made on the way.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+
+.PHONY: demo test lint unit prove bench docs lock wheel clean help
+
+help: ## what there is to run
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(VENV)/ready: requirements/installer.txt requirements/dev.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("agent-sync needs Python 3.11 or newer; this is %d.%d. Try: make PYTHON=python3.12 test" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
+	@echo "setting up $(VENV) …"
+	@$(PYTHON) -m venv --clear $(VENV)
+	@$(PIP) install --require-hashes -r requirements/installer.txt
+	@$(PIP) install --require-hashes -r requirements/dev.txt
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+test: lint unit ## lint, types, layers, and every test (under ten minutes on two cores)
+
+lint: $(VENV)/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+unit: $(VENV)/ready
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -n 2
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report --fail-under=90
+
+prove: $(VENV)/ready ## the long sweeps: every interruption point, large simulators
+	AGENT_SYNC_PROVE=1 $(BIN)/python -m pytest -m prove -p no:randomly
+
+bench: $(VENV)/ready ## ratios against a bare interpreter, on the built wheel
+	$(BIN)/python benchmarks/run.py
+
+docs: $(VENV)/ready ## write the generated parts of docs/ and the JSON Schemas anew
+	$(BIN)/python docs/generate.py
+
+wheel: $(VENV)/ready
+	$(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist .
+
+lock: ## resolve the dependencies anew, with hashes
+	$(PYTHON) -m venv build/lock
+	build/lock/bin/python -m pip install --quiet --require-hashes -r requirements/lock.txt
+	for name in installer lock; do build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header requirements/$$name.in -o requirements/$$name.txt; done
+	build/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --all-extras --group dev pyproject.toml -o requirements/dev.txt
+
+clean: ## remove what the other targets made
+	rm -rf $(VENV) build dist .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,5 @@
+"""The way in."""
+
+
+def main() -> None:
+    """Do nothing yet."""
