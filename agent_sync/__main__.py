@@ -1,5 +1,33 @@
-"""The way in."""
+"""The way in: a hook with nothing to do ends here; otherwise the hooks or the commands are loaded."""
+
+import os
+import sys
+
+HOOKS = ("on-stop", "on-idle", "session-start", "on-prompt", "on-tool")
 
 
 def main() -> None:
-    """Do nothing yet."""
+    """Run the command that the arguments name."""
+    if len(sys.argv) > 1 and sys.argv[1] in HOOKS and "--help" not in sys.argv:
+        hook()
+    else:
+        from agent_sync.cli.app import run
+
+        run()
+
+
+def hook() -> None:
+    """Answer a hook of Claude Code, from the stamp if that is enough."""
+    from agent_sync import quiet
+
+    raw = quiet.read_stdin()
+    if quiet.nothing_to_do(sys.argv[1], raw):
+        # Nothing was opened or printed, so there is nothing to finalise.
+        os._exit(0)
+    from agent_sync.hooks.run import run
+
+    run(sys.argv[1:], raw)
+
+
+if __name__ == "__main__":
+    main()

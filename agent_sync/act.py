@@ -1,0 +1,67 @@
+"""The effects: performs one action and returns what happened."""
+
+from typing import assert_never
+
+from agent_sync.desk import Desk
+from agent_sync.errors import MissingScope, NotFound, Refused
+from agent_sync.gateway.port import Gateway
+from agent_sync.lifecycle.actions import (
+    Action,
+    AdoptPull,
+    BranchPushed,
+    CardChange,
+    CardMoved,
+    CardRefused,
+    ClaimDeleted,
+    CloseTask,
+    DeleteClaim,
+    MoveCard,
+    OpenPull,
+    Outcome,
+    PullAdopted,
+    PullOpened,
+    PushBranch,
+    Record,
+    Said,
+    Say,
+    TaskClosed,
+)
+
+
+def act(action: Action, desk: Desk) -> Outcome:
+    """Perform `action`; an error means that it did not happen, or that a later look must tell."""
+    match action:
+        case PushBranch(branch, sha):
+            desk.git.push(desk.settings.git.remote, branch, sha)
+            return BranchPushed(sha)
+        case OpenPull():
+            pull, trouble = desk.gateway.open_pull(action)
+            return PullOpened(pull, action.status, action.trouble or trouble)
+        case AdoptPull(pull, status, change, trouble):
+            return PullAdopted(pull, status, trouble or _moved(desk.gateway, change))
+        case MoveCard(change):
+            trouble = _moved(desk.gateway, change)
+            return CardRefused(change.status, trouble) if trouble else CardMoved(change.status)
+        case CloseTask():
+            trouble = desk.gateway.close_task(action)
+            return TaskClosed(action.trouble or trouble)
+        case DeleteClaim():
+            # The store deletes the file when this outcome is saved, after everything else is on record.
+            return ClaimDeleted()
+        case Record(outcome):
+            return outcome
+        case Say(notice):
+            return Said(notice)
+        case _:
+            assert_never(action)
+
+
+def _moved(gateway: Gateway, change: CardChange | None) -> str:
+    """Move the card; trouble with the board is returned, never raised: it must not hold the task."""
+    if change is None:
+        return ""
+    try:
+        gateway.move_card(change)
+    except (MissingScope, NotFound, Refused) as error:
+        return str(error)
+    return ""

@@ -1,0 +1,1 @@
+"""The state of one task: `.agent-claim.json`."""

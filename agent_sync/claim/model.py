@@ -1,0 +1,134 @@
+"""The claim: the eleven documented fields, a few of ours, and whatever else someone wrote beside them."""
+
+import json
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from agent_sync.claim.phases import Phase
+from agent_sync.errors import BadClaim, ClaimTooNew
+
+SCHEMA_VERSION = 1
+
+
+def _moment_or_never(value: object) -> datetime | None:
+    """Read a moment; one that cannot be read means "never", so that polling is never silently stuck."""
+    if isinstance(value, datetime):
+        return value
+    try:
+        moment = datetime.fromisoformat(str(value))
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+Moment = Annotated[datetime | None, BeforeValidator(_moment_or_never)]
+Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
+
+
+class ChecksSeen(BaseModel):
+    """What the last look at the checks found, for the status line."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    sha: str
+    passed: int
+    total: int
+    state: str
+
+
+class Claim(BaseModel):
+    """One task held by one agent, from claim to close."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", strict=True)
+
+    schema_version: Annotated[Literal[1], Field(description="Always 1")]
+    item_id: Annotated[Text, Field(description="The task's item on the board; a hint only")] = ""
+    issue_number: Annotated[int, Field(ge=1, description="The issue to close in the end")]
+    branch: Annotated[Text, Field(description="The branch the pull request is opened from")] = ""
+    agent_id: Annotated[Text, Field(description="What the board's Agent field says")] = ""
+    phase: Annotated[Phase, Field(strict=False, description="Where the task stands")]
+    summary: Annotated[Text, Field(description="Title of the pull request")] = ""
+    status: Annotated[Text, Field(description="What the board's Status field should say")] = ""
+    pr_number: Annotated[int | None, Field(ge=1, description="The pull request")] = None
+    last_check_poll: Annotated[Moment, Field(description="Last look at the checks")] = None
+    last_synced_status: Annotated[str | None, Field(description="What the board's Status field was set to")] = None
+
+    # Ours, written only when they say something.
+    closed_unmerged: Annotated[bool, Field(description="The pull request was closed without merging")] = False
+    close_unmerged: Annotated[bool, Field(description="A human wants the issue closed without a merged PR")] = False
+    draft: Annotated[bool, Field(description="Open the pull request as a draft")] = False
+    not_before: Annotated[Moment, Field(description="GitHub asked not to be called before")] = None
+    refused_status: Annotated[str | None, Field(description="A status the board does not have; not tried again")] = None
+    checks: Annotated[ChecksSeen | None, Field(strict=False)] = None
+
+    def to_json(self) -> bytes:
+        """Return the bytes to write: documented fields in their order, ours only where set, others as they were."""
+        values = self.model_dump(mode="json")
+        kept = {key: value for key, value in values.items() if key in DOCUMENTED or not self._is_default(key)}
+        return (json.dumps(kept, indent=2, ensure_ascii=False) + "\n").encode()
+
+    def _is_default(self, key: str) -> bool:
+        field = Claim.model_fields.get(key)
+        return field is not None and getattr(self, key) == field.default
+
+
+DOCUMENTED = (
+    "schema_version",
+    "item_id",
+    "issue_number",
+    "branch",
+    "agent_id",
+    "phase",
+    "summary",
+    "status",
+    "pr_number",
+    "last_check_poll",
+    "last_synced_status",
+)
+
+
+def parse(content: bytes, *, file: str) -> Claim:
+    """Turn the file's bytes into a claim, or say exactly what is wrong with which field."""
+    values = _json_object(content, file)
+    version = values.get("schema_version")
+    if isinstance(version, int) and version > SCHEMA_VERSION:
+        raise ClaimTooNew(
+            f"{file}: schema_version is {version}; this agent-sync knows {SCHEMA_VERSION}. The file was left as it is.",
+            helps="upgrade agent-sync-github",
+        )
+    try:
+        return Claim.model_validate(values)
+    except ValidationError as error:
+        problems = "; ".join(_problem(detail) for detail in error.errors())
+        raise BadClaim(
+            f"{file}: {problems}. The file was left as it is and nothing was done on GitHub.",
+            helps="correct the file, then run `agent-sync status`",
+        ) from error
+
+
+def _json_object(content: bytes, file: str) -> dict[str, Any]:
+    try:
+        values = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        reason = f"line {error.lineno}: {error.msg}" if isinstance(error, json.JSONDecodeError) else str(error)
+        raise BadClaim(
+            f"{file} is not valid JSON ({reason}). The file was left as it is and nothing was done on GitHub.",
+            helps="correct the file, then run `agent-sync status`",
+        ) from error
+    if not isinstance(values, dict):
+        raise BadClaim(f"{file} holds a {type(values).__name__}, not an object. The file was left as it is.")
+    return values
+
+
+def _problem(detail: Any) -> str:
+    field = ".".join(str(part) for part in detail["loc"])
+    if detail["type"] == "missing":
+        return f"{field} is missing"
+    shown = json.dumps(detail["input"], default=str)[:60]
+    if field == "phase":
+        return f"phase is {shown}; allowed: {', '.join(Phase)}"
+    if field == "schema_version":
+        return f"schema_version is {shown}; allowed: {SCHEMA_VERSION}"
+    return f"{field} is {shown}: {detail['msg'][0].lower()}{detail['msg'][1:]}"

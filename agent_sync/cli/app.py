@@ -1,0 +1,112 @@
+"""The table of commands, and the one place that turns errors into messages and exit codes."""
+
+import importlib
+import os
+import sys
+import tempfile
+import traceback
+from pathlib import Path
+from typing import NoReturn
+
+import click
+
+from agent_sync import __version__
+from agent_sync.errors import AgentSyncError
+
+# Name → module (of the same attribute) and one line for `--help`, so that listing commands loads none of them.
+COMMANDS = {
+    "status": ("agent_sync.cli.status", "The claim held here and its next step."),
+    "log": ("agent_sync.cli.log", "What was done, newest last."),
+}
+HOOK_COMMANDS = {
+    "on-stop": "Hook: after every answer of the agent (Stop).",
+    "on-idle": "Hook: when the session is idle (Notification).",
+    "session-start": "Hook: when a session starts (SessionStart).",
+    "on-prompt": "Hook: before a prompt is handled (UserPromptSubmit).",
+    "on-tool": "Hook: after a tool was used (PostToolUse).",
+}
+INTERRUPTED = 130
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands by name and imports one only when it is run."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature
+        """Return every command's name."""
+        return [*COMMANDS, *HOOK_COMMANDS]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command that is asked for."""
+        if cmd_name in HOOK_COMMANDS:
+            return _hook_page(cmd_name)
+        if cmd_name not in COMMANDS:
+            ctx.fail(f"there is no command {cmd_name!r}. Try: agent-sync --help")
+        command = importlib.import_module(COMMANDS[cmd_name][0]).command
+        assert isinstance(command, click.Command)  # noqa: S101  # a slip in the table above
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """List the commands from the table."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, short) for name, (_, short) in COMMANDS.items()])
+        with formatter.section("Hooks of Claude Code (JSON on standard input)"):
+            formatter.write_dl(list(HOOK_COMMANDS.items()))
+
+
+def _hook_page(name: str) -> click.Command:
+    """Return the help page of a hook; the hook itself never comes this way."""
+    text = f"""{HOOK_COMMANDS[name]}
+
+    Reads the event as JSON on standard input, prints one JSON object or nothing, and always exits 0.
+
+    \b
+    Example:
+      echo '{{}}' | agent-sync {name}
+    """
+    return click.Command(name, help=text)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="agent-sync")
+def app() -> None:
+    """Take a coding agent's task on GitHub from claim to close."""
+
+
+def run() -> NoReturn:
+    """Run the command line and leave with its exit code."""
+    try:
+        status = app.main(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        status = error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        status = INTERRUPTED
+    except AgentSyncError as error:
+        _explain(error)
+        status = error.exit_status
+    except BrokenPipeError:
+        # The reader has seen enough; without this the interpreter complains at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        status = 0
+    except Exception as error:  # noqa: BLE001  # the last resort writes a report instead of a trace
+        status = _report(error)
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _explain(error: AgentSyncError) -> None:
+    click.echo(f"error[{error.code}]: {error.happened}", err=True)
+    if error.attempted:
+        click.echo(f"  while {error.attempted}", err=True)
+    if error.helps:
+        click.echo(f"  try: {error.helps}", err=True)
+
+
+def _report(error: Exception) -> int:
+    text = "".join(traceback.format_exception(error))
+    versions = f"agent-sync {__version__}, Python {sys.version}"
+    with tempfile.NamedTemporaryFile("w", prefix="agent-sync-", suffix=".md", delete=False) as file:
+        file.write(f"# agent-sync stumbled\n\n{versions}\n\n```\n{text}```\n")
+    click.echo(f"error[unexpected]: {type(error).__name__}: {error}", err=True)
+    click.echo(f"  a report is in {Path(file.name)}", err=True)
+    return 1

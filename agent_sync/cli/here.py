@@ -1,0 +1,21 @@
+"""Finds the desk a command works at."""
+
+from agent_sync import quiet, settings as settings_file
+from agent_sync.desk import Desk, desk_at
+from agent_sync.errors import BadInput
+from agent_sync.place import Place, place_of
+
+
+def place_here() -> Place:
+    """Return the worktree the command was started in."""
+    place = place_of([quiet.process_dir()], "")
+    if place is None:
+        raise BadInput("This is not a git repository.", helps="cd into the project, or run `git init`")
+    return place
+
+
+def desk_here() -> Desk:
+    """Return the desk of the worktree the command was started in."""
+    from agent_sync.gateway.connect import connect
+
+    return desk_at(place_here(), settings_file.environment(), connect)

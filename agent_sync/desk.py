@@ -1,0 +1,66 @@
+"""Everything one run works with, put together once: the worktree, its settings, its state, git and GitHub."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from agent_sync import settings as settings_file
+from agent_sync.claim.store import ClaimStore
+from agent_sync.gateway.port import Gateway
+from agent_sync.git import Git
+from agent_sync.hooks.outbox import Outbox
+from agent_sync.log import Log
+from agent_sync.place import Place
+from agent_sync.processes import Processes
+from agent_sync.settings import Settings
+
+Connect = Callable[["Desk"], Gateway]
+
+
+@dataclass
+class Desk:
+    """One worktree and what is needed to work on its claim; GitHub is connected when first asked."""
+
+    place: Place
+    settings: Settings
+    environment: Mapping[str, str]
+    connect: Connect
+    processes: Processes = field(default_factory=Processes)
+
+    @cached_property
+    def gateway(self) -> Gateway:
+        """GitHub."""
+        return self.connect(self)
+
+    @cached_property
+    def store(self) -> ClaimStore:
+        """The claim file."""
+        return ClaimStore(self.place)
+
+    @cached_property
+    def outbox(self) -> Outbox:
+        """What waits to be said."""
+        return Outbox(self.place)
+
+    @cached_property
+    def git(self) -> Git:
+        """Git in this worktree."""
+        return Git(self.place.root, self.processes, self.environment)
+
+    @cached_property
+    def log(self) -> Log:
+        """What was done."""
+        secrets = tuple(value for name, value in self.environment.items() if name.endswith("_TOKEN"))
+        return Log(self.place, secrets=secrets)
+
+    @property
+    def requests(self) -> int:
+        """How many requests have gone to GitHub so far."""
+        return self.gateway.requests if "gateway" in self.__dict__ else 0
+
+
+def desk_at(place: Place, environment: Mapping[str, str], connect: Connect) -> Desk:
+    """Put the desk of one worktree together."""
+    settings = settings_file.load(Path(place.settings_file), environment)
+    return Desk(place, settings, environment, connect)

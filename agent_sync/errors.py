@@ -1,0 +1,157 @@
+"""Every error agent-sync raises on purpose, as one tree, with its code and exit status in one place.
+
+AgentSyncError
+ ├─ BadInput             what was typed or piped in cannot be used
+ ├─ BadConfig            .agent-sync.toml or an AGENT_SYNC_ variable is wrong
+ ├─ BadClaim             .agent-claim.json cannot be used as it is
+ │   ├─ ClaimTooNew          written by a newer agent-sync
+ │   └─ ClaimUnsafe          a symbolic link, not a plain file, or someone else's
+ ├─ ClaimGone            the claim file was deleted while a step ran
+ ├─ LockHeld             another agent-sync process is at it
+ ├─ GitFailed            git refused
+ └─ GitHubError          GitHub answered, or did not
+     ├─ NotSignedIn          no token, or one GitHub does not accept
+     ├─ MissingScope         the token may not do this
+     ├─ NotFound             not there, or not visible to this token
+     ├─ Refused              GitHub understood and said no
+     ├─ RateLimited          come back later
+     ├─ GitHubDown           no usable answer; a write may have taken effect
+     └─ Conflict             someone else was first
+"""
+
+from datetime import datetime
+
+
+class AgentSyncError(Exception):
+    """Something went wrong in a way its reader can act on."""
+
+    code = "error"
+    exit_status = 1
+
+    def __init__(self, happened: str, *, attempted: str = "", helps: str = "") -> None:
+        super().__init__(happened)
+        self.happened = happened
+        self.attempted = attempted
+        self.helps = helps
+
+    def __str__(self) -> str:
+        parts = [self.happened]
+        if self.attempted:
+            parts.append(f"This was while {self.attempted}.")
+        if self.helps:
+            parts.append(f"Try: {self.helps}")
+        return " ".join(parts)
+
+
+class BadInput(AgentSyncError):
+    """What was typed or piped in cannot be used."""
+
+    code = "bad-input"
+    exit_status = 2
+
+
+class BadConfig(AgentSyncError):
+    """The settings file or an environment variable is wrong."""
+
+    code = "bad-config"
+
+
+class BadClaim(AgentSyncError):
+    """The claim file cannot be used as it is; it is kept byte for byte."""
+
+    code = "bad-claim"
+
+
+class ClaimTooNew(BadClaim):
+    """The claim file was written by a newer agent-sync."""
+
+    code = "claim-too-new"
+
+
+class ClaimUnsafe(BadClaim):
+    """The claim file is a symbolic link, not a plain file, or owned by someone else."""
+
+    code = "claim-unsafe"
+
+
+class ClaimGone(AgentSyncError):
+    """The claim file was deleted while a step ran; it is not brought back."""
+
+    code = "claim-gone"
+
+
+class LockHeld(AgentSyncError):
+    """Another agent-sync process is at work on the same thing."""
+
+    code = "lock-held"
+    exit_status = 8
+
+
+class GitFailed(AgentSyncError):
+    """Git refused or could not be run."""
+
+    code = "git-failed"
+
+
+class GitHubError(AgentSyncError):
+    """GitHub answered with trouble, or not at all."""
+
+    code = "github"
+
+
+class NotSignedIn(GitHubError):
+    """There is no token, or GitHub does not accept it."""
+
+    code = "not-signed-in"
+    exit_status = 4
+
+
+class MissingScope(GitHubError):
+    """The token is valid and may not do this."""
+
+    code = "missing-scope"
+    exit_status = 4
+
+    def __init__(self, happened: str, *, scope: str, attempted: str = "", helps: str = "") -> None:
+        super().__init__(happened, attempted=attempted, helps=helps)
+        self.scope = scope
+
+
+class NotFound(GitHubError):
+    """It is not there, or this token cannot see it: GitHub does not tell which."""
+
+    code = "not-found"
+
+
+class Refused(GitHubError):
+    """GitHub understood the request and said no."""
+
+    code = "refused"
+
+
+class RateLimited(GitHubError):
+    """GitHub wants us to come back later."""
+
+    code = "rate-limited"
+    exit_status = 8
+
+    def __init__(self, happened: str, *, until: datetime, attempted: str = "", helps: str = "") -> None:
+        super().__init__(happened, attempted=attempted, helps=helps)
+        self.until = until
+
+
+class GitHubDown(GitHubError):
+    """No usable answer came; with `maybe_applied` a write may have taken effect all the same."""
+
+    code = "github-down"
+
+    def __init__(self, happened: str, *, maybe_applied: bool = False, attempted: str = "", helps: str = "") -> None:
+        super().__init__(happened, attempted=attempted, helps=helps)
+        self.maybe_applied = maybe_applied
+
+
+class Conflict(GitHubError):
+    """Someone else was first."""
+
+    code = "conflict"
+    exit_status = 3

@@ -1,0 +1,1 @@
+"""GitHub: every byte that goes there or comes from there."""

@@ -1,0 +1,70 @@
+"""One function per question or order to git; no name from outside can become an option of it."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from agent_sync.errors import BadInput, GitFailed
+from agent_sync.processes import Finished, Processes
+
+# Variables of a surrounding git hook would point every call at another repository or index.
+_MISLEADING = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_COMMON_DIR")
+_ASKED = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+_BRANCH = re.compile(r"[^\x00-\x20~^:?*\[\\\x7f]+")
+LOCAL_LIMIT = 30.0
+NETWORK_LIMIT = 120.0
+
+
+@dataclass(frozen=True)
+class Git:
+    """The git of one worktree."""
+
+    root: str
+    processes: Processes
+    environment: Mapping[str, str]
+
+    def head_of(self, branch: str) -> str | None:
+        """Return the commit a local branch is at."""
+        found = self._run("rev-parse", "--verify", "--quiet", "--end-of-options", f"refs/heads/{branch}^{{commit}}")
+        return found.stdout.strip() or None
+
+    def current_branch(self) -> str | None:
+        """Return the branch that is checked out; None on a detached HEAD."""
+        return self._run("symbolic-ref", "--quiet", "--short", "HEAD").stdout.strip() or None
+
+    def remote_url(self, remote: str) -> str | None:
+        """Return where a remote is, as git itself would use it."""
+        return self._run("remote", "get-url", "--", remote).stdout.strip() or None
+
+    def push(self, remote: str, branch: str, sha: str) -> None:
+        """Push one commit to a branch, fast-forward only."""
+        refuse_odd_branch(branch)
+        refspec = f"{sha}:refs/heads/{branch}"
+        pushed = self._run("push", "--porcelain", "--", remote, refspec, timeout=NETWORK_LIMIT)
+        if pushed.status:
+            self._explain_push(pushed, remote, branch)
+
+    def _explain_push(self, pushed: Finished, remote: str, branch: str) -> None:
+        attempted = f"pushing branch {branch} to {remote}"
+        if "non-fast-forward" in pushed.stdout or "fetch first" in pushed.stdout:
+            message = f"Branch {branch} on {remote} has commits that are not here."
+            raise GitFailed(message, attempted=attempted, helps=f"git pull --rebase {remote} {branch}")
+        reason = " ".join(f"{pushed.stderr} {pushed.stdout}".split())[-300:]
+        raise GitFailed(f"git push failed: {reason}.", attempted=attempted, helps=f"git push {remote} {branch}")
+
+    def _run(self, *arguments: str, timeout: float = LOCAL_LIMIT) -> Finished:
+        kept = {key: value for key, value in self.environment.items() if key not in _MISLEADING}
+        command = ["git", "-C", self.root, *arguments]
+        try:
+            return self.processes.run(command, directory=self.root, environment=kept | _ASKED, timeout=timeout)
+        except FileNotFoundError as error:
+            raise GitFailed("git is not installed, or not on PATH.", helps="install git 2.30 or newer") from error
+        except TimeoutError as error:
+            raise GitFailed(f"{error}.", attempted=f"running git {arguments[0]}") from error
+
+
+def refuse_odd_branch(branch: str) -> None:
+    """Stop a branch name that git would not take, or that would mean something else."""
+    odd = branch.startswith(("-", "/")) or branch.endswith(("/", ".lock", ".")) or ".." in branch or "@{" in branch
+    if odd or "//" in branch or not _BRANCH.fullmatch(branch):
+        raise BadInput(f"{branch!r} is not a branch name.", helps="correct `branch` in .agent-claim.json")

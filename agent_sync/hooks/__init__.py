@@ -1,0 +1,1 @@
+"""Hook events of Claude Code: event in, reply out."""

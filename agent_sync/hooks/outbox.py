@@ -1,0 +1,122 @@
+"""Sentences that wait for their reader, each said once: kept on disk until it was printed."""
+
+import contextlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from agent_sync import files
+from agent_sync.hooks.reply import Reply
+from agent_sync.lifecycle.actions import Notice
+from agent_sync.lifecycle.facts import Trigger
+from agent_sync.place import Place
+
+REMEMBERED = 500
+LOCK_WAIT = 2.0
+
+
+@dataclass(frozen=True)
+class Readers:
+    """Whom a reply can reach."""
+
+    human: bool
+    agent: bool
+
+
+def readers_of(trigger: Trigger, *, is_continuation: bool, later: bool) -> Readers:
+    """Return whom the reply to this event reaches; at a stop, reaching the agent costs a turn."""
+    match trigger:
+        case Trigger.STOP:
+            return Readers(human=True, agent=not is_continuation and not later)
+        case Trigger.IDLE | Trigger.SESSION_START | Trigger.PROMPT:
+            return Readers(human=True, agent=True)
+        case Trigger.REWAKE | Trigger.TOOL | Trigger.SYNC:
+            return Readers(human=False, agent=False)
+
+
+@dataclass(frozen=True)
+class Box:
+    """What the file holds: what still waits, and the ids of all that was ever put in."""
+
+    waiting: tuple[Notice, ...] = ()
+    told: tuple[str, ...] = ()
+
+
+class Outbox:
+    """The outbox of one worktree."""
+
+    def __init__(self, place: Place) -> None:
+        self._file = Path(place.state_dir) / "outbox.json"
+        self._lock = Path(place.state_dir) / "outbox.lock"
+
+    def told(self) -> frozenset[str]:
+        """Return the ids of all notices that need not be put in again."""
+        return frozenset(self._read().told)
+
+    def waiting(self) -> tuple[Notice, ...]:
+        """Return what still waits."""
+        return self._read().waiting
+
+    def add(self, notices: Iterable[Notice]) -> None:
+        """Keep what is new until it was said."""
+        known = self.told()
+        new = tuple(notice for notice in notices if notice.id not in known)
+        if new:
+            with self._changing() as box:
+                told = (*box.told, *(notice.id for notice in new))[-REMEMBERED:]
+                self._write(Box((*box.waiting, *new), told))
+
+    def reply_for(self, readers: Readers) -> Reply:
+        """Return what these readers have not read yet."""
+        waiting = self.waiting() if readers.human or readers.agent else ()
+        return Reply(
+            tuple(notice.text for notice in waiting if notice.for_human and readers.human),
+            tuple(notice.text for notice in waiting if notice.for_agent and readers.agent),
+        )
+
+    def mark(self, readers: Readers) -> None:
+        """Forget what these readers have read."""
+        if not self.waiting():
+            return
+        with self._changing() as box:
+            left = (_left(notice, readers) for notice in box.waiting)
+            self._write(Box(tuple(notice for notice in left if notice.for_human or notice.for_agent), box.told))
+
+    def waking(self) -> tuple[Notice, ...]:
+        """Return what is worth waking the agent for."""
+        return tuple(notice for notice in self.waiting() if notice.wakes)
+
+    def mark_woken(self, woken: tuple[Notice, ...]) -> None:
+        """Forget what the agent was woken with: it tells the human."""
+        ids = {notice.id for notice in woken}
+        with self._changing() as box:
+            self._write(Box(tuple(notice for notice in box.waiting if notice.id not in ids), box.told))
+
+    @contextlib.contextmanager
+    def _changing(self) -> Iterator[Box]:
+        with files.locked(self._lock, wait=LOCK_WAIT, doing="keeping a notice"):
+            yield self._read()
+
+    def _read(self) -> Box:
+        """Read the file; one that cannot be read is as good as empty: its sentences are said again or were said."""
+        try:
+            content = files.read_own(self._file)
+            values = json.loads(content) if content else {}
+            waiting = tuple(Notice(**notice) for notice in values.get("waiting", ()))
+            return Box(waiting, tuple(values.get("told", ())))
+        except (files.NotPlain, ValueError, TypeError, AttributeError):
+            return Box()
+
+    def _write(self, box: Box) -> None:
+        values: dict[str, Any] = {"waiting": [asdict(notice) for notice in box.waiting], "told": list(box.told)}
+        files.write_atomic(self._file, json.dumps(values).encode(), mode=0o600)
+
+
+def _left(notice: Notice, readers: Readers) -> Notice:
+    return replace(
+        notice,
+        for_human=notice.for_human and not readers.human,
+        for_agent=notice.for_agent and not readers.agent,
+    )

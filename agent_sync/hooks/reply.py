@@ -1,0 +1,59 @@
+"""Says what a hook has to say, in the shape its event allows; in hook mode stdout belongs to this module."""
+
+import json
+import os
+from dataclasses import dataclass
+
+from agent_sync.lifecycle.facts import Trigger
+
+EVENT_NAMES = {
+    Trigger.STOP: "Stop",
+    Trigger.IDLE: "Notification",
+    Trigger.SESSION_START: "SessionStart",
+    Trigger.PROMPT: "UserPromptSubmit",
+    Trigger.TOOL: "PostToolUse",
+}
+# The client moves longer context into a file and shows the agent the beginning only.
+LONGEST = 9_000
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the human sees and what the agent reads."""
+
+    human: tuple[str, ...] = ()
+    agent: tuple[str, ...] = ()
+
+    def __add__(self, other: "Reply") -> "Reply":
+        return Reply(self.human + other.human, self.agent + other.agent)
+
+    def __bool__(self) -> bool:
+        return bool(self.human or self.agent)
+
+
+def render(trigger: Trigger, reply: Reply) -> str:
+    """Return one JSON object, or nothing at all."""
+    if not reply or trigger not in EVENT_NAMES:
+        return ""
+    values: dict[str, object] = {}
+    if reply.human:
+        values["systemMessage"] = _joined(reply.human)
+    if reply.agent:
+        context = {"hookEventName": EVENT_NAMES[trigger], "additionalContext": _joined(reply.agent)}
+        values["hookSpecificOutput"] = context
+    return json.dumps(values, ensure_ascii=True) + "\n"
+
+
+def _joined(texts: tuple[str, ...]) -> str:
+    text = "\n".join(dict.fromkeys(texts))
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def write(text: str, *, descriptor: int) -> None:
+    """Write all of `text` or nothing more: a reader that is gone is no reason to fail."""
+    rest = text.encode("utf-8", "replace")
+    try:
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
+    except OSError:
+        return

@@ -1,0 +1,80 @@
+"""Watches a pull request in the background of an idle session and wakes the agent when that is worth a turn."""
+
+import time
+from pathlib import Path
+
+from agent_sync import clock, files, quiet
+from agent_sync.claim.model import Claim
+from agent_sync.claim.phases import Phase
+from agent_sync.desk import Desk
+from agent_sync.errors import AgentSyncError
+from agent_sync.hooks import reply
+from agent_sync.hooks.event import HookEvent
+from agent_sync.hooks.watchdog import Watchdog
+from agent_sync.lifecycle.facts import Trigger
+from agent_sync.rounds import drive
+
+WATCHER_LOCK = "rewake.lock"
+STDERR = 2
+WAKE = 2
+NOTHING_NEW = 0
+_GLANCE = 1.0
+# In these phases something outside the session leads on.
+_WATCHED = frozenset({Phase.READY_FOR_PR, Phase.PR_CREATED, Phase.CHECKS_RUNNING, Phase.DONE})
+
+
+def watch(desk: Desk, event: HookEvent) -> int:
+    """Look again and again until something is worth a turn; return the exit status that says so."""
+    limit = desk.settings.hooks.idle_deadline_s
+    Watchdog(limit, at_limit=lambda: None, end_children=desk.processes.end_all).start()
+    # Every idle event starts a watcher; one per worktree is enough.
+    with files.locked_if_free(Path(desk.place.state_dir) / WATCHER_LOCK) as is_alone:
+        while is_alone:
+            _look(desk, event)
+            if _has_woken(desk):
+                return WAKE
+            if not _is_worth_watching(desk):
+                break
+            _sleep_until_due(desk)
+    return NOTHING_NEW
+
+
+def _look(desk: Desk, event: HookEvent) -> None:
+    try:
+        drive(desk, Trigger.REWAKE, session_id=event.session_id)
+    except AgentSyncError as error:
+        # Nobody can be told now, and the next look may succeed.
+        desk.log.write(clock.now(), "trouble", code=error.code, error=str(error), trigger=Trigger.REWAKE)
+
+
+def _has_woken(desk: Desk) -> bool:
+    """Print, then mark: a kill in between repeats a sentence and never loses one."""
+    waking = desk.outbox.waking()
+    if waking:
+        reply.write("\n".join(notice.text for notice in waking) + "\n", descriptor=STDERR)
+        desk.outbox.mark_woken(waking)
+    return bool(waking)
+
+
+def _is_worth_watching(desk: Desk) -> bool:
+    claim = _claim(desk)
+    return claim is not None and claim.phase in _WATCHED and not claim.closed_unmerged
+
+
+def _claim(desk: Desk) -> Claim | None:
+    try:
+        return desk.store.read()
+    except AgentSyncError:
+        return None
+
+
+def _sleep_until_due(desk: Desk) -> None:
+    """Sleep until the next look is due; an edit of the claim file makes it due at once."""
+    claim = _claim(desk)
+    pause = desk.settings.checks.backoff_s
+    if claim and claim.not_before:
+        pause = max(pause, (claim.not_before - clock.now()).total_seconds())
+    due = time.monotonic() + pause
+    before = quiet.state_of(desk.place.claim_file)
+    while (left := due - time.monotonic()) > 0 and quiet.state_of(desk.place.claim_file) == before:
+        time.sleep(min(_GLANCE, left))

@@ -1,0 +1,43 @@
+"""Answers in time: at a hook's own deadline it says what there is to say, ends the children, and leaves."""
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+from typing import NoReturn
+
+
+class Watchdog:
+    """One answer per process: either the work's own or, at the deadline, the one from here.
+
+    A thread does it, because the work may sit in a call that no signal interrupts (a name look-up, say). State is
+    saved after every outcome, so leaving at any moment costs at most one repeated action.
+    """
+
+    def __init__(self, limit: float, *, at_limit: Callable[[], None], end_children: Callable[[], None]) -> None:
+        self._answering = threading.Lock()
+        self._at_limit = at_limit
+        self._end_children = end_children
+        self._timer = threading.Timer(limit, self._expired)
+        self._timer.daemon = True
+
+    def start(self) -> None:
+        """Begin to watch; a request to terminate ends the children too."""
+        signal.signal(signal.SIGTERM, lambda *_: self._leave())
+        self._timer.start()
+
+    def answered_in_time(self) -> bool:
+        """Claim the right to answer; False means that the watchdog is already answering."""
+        self._timer.cancel()
+        return self._answering.acquire(blocking=False)
+
+    def _expired(self) -> None:
+        if self._answering.acquire(blocking=False):
+            try:
+                self._at_limit()
+            finally:
+                self._leave()
+
+    def _leave(self) -> NoReturn:
+        self._end_children()
+        os._exit(0)

@@ -1,0 +1,69 @@
+"""Chooses the sentences that follow from what happened."""
+
+from agent_sync.claim.model import Claim
+from agent_sync.lifecycle import messages
+from agent_sync.lifecycle.actions import (
+    BranchPushed,
+    CardMoved,
+    CardRefused,
+    ChecksNoted,
+    ChecksUnsettled,
+    ClaimDeleted,
+    Consented,
+    HandedOff,
+    Notice,
+    Outcome,
+    Paused,
+    PullAdopted,
+    PullClosed,
+    PullMerged,
+    PullOpened,
+    PullReopened,
+    Said,
+    TaskClosed,
+)
+from agent_sync.lifecycle.checks import CI
+from agent_sync.lifecycle.evolve import evolve
+from agent_sync.lifecycle.facts import Facts, Trigger
+
+
+def report(trigger: Trigger, claim: Claim, outcome: Outcome, facts: Facts) -> tuple[Notice, ...]:
+    """Return what is to be said of `outcome`, which happened to `claim`."""
+    match outcome:
+        case PullOpened(pull, status, trouble):
+            return (messages.pull_opened(pull), *_board(claim, trouble, status))
+        case PullAdopted(pull, status, trouble):
+            return (messages.pull_adopted(pull), *_board(claim, trouble, status))
+        case ChecksUnsettled() | ChecksNoted():
+            return _checks(trigger, outcome, facts)
+        case PullMerged(pull):
+            return (messages.merged(claim, pull, facts.session_id),)
+        case PullClosed(pull):
+            return (messages.closed_unmerged(claim, pull),)
+        case PullReopened(pull):
+            return (messages.reopened(pull),)
+        case CardRefused(status, trouble):
+            return (messages.board_trouble(claim, trouble, status),)
+        case TaskClosed(trouble):
+            return (messages.task_closed(claim, trouble=trouble, done=facts.settings.board.done),)
+        case Paused():
+            return (messages.paused(evolve(claim, outcome)),)
+        case Said(notice):
+            return (notice,)
+        case BranchPushed() | CardMoved() | HandedOff() | Consented() | ClaimDeleted():
+            return ()
+
+
+def _board(claim: Claim, trouble: str, status: str) -> tuple[Notice, ...]:
+    return (messages.board_trouble(claim, trouble, status),) if trouble else ()
+
+
+def _checks(trigger: Trigger, outcome: ChecksUnsettled | ChecksNoted, facts: Facts) -> tuple[Notice, ...]:
+    """A plain idle event reports every look; the watcher in the background only what is new."""
+    ci = outcome.verdict.ci
+    if trigger is Trigger.REWAKE and (
+        ci in {CI.RUNNING, CI.NONE, CI.UNAVAILABLE} or (ci is CI.GREEN and not facts.settings.notify.green)
+    ):
+        return ()
+    again = f"@{outcome.at.isoformat()}" if trigger is not Trigger.REWAKE else ""
+    return (messages.checks_polled(outcome.pull, outcome.verdict, again=again),)

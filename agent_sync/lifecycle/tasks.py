@@ -1,0 +1,76 @@
+"""Tasks that may be claimed: what is known of an issue and its place on the board, and whether it is ready."""
+
+from dataclasses import dataclass
+
+from agent_sync.lifecycle.facts import Card, NoCard
+
+
+@dataclass(frozen=True)
+class Person:
+    """Who a token belongs to, and what it may do; `scopes` is None for tokens that do not tell."""
+
+    login: str
+    id: str
+    scopes: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Task:
+    """Everything that claiming or releasing one issue depends on."""
+
+    viewer: Person
+    issue_id: str
+    number: int
+    title: str
+    url: str
+    is_open: bool
+    assignees: tuple[str, ...]
+    open_blockers: tuple[int, ...]
+    open_sub_issues: tuple[int, ...]
+    card: Card | NoCard
+    priority: str | None
+    default_branch: str
+
+
+@dataclass(frozen=True)
+class BoardIssue:
+    """One issue as the board lists it."""
+
+    number: int
+    title: str
+    url: str
+    status: str | None
+    priority: str | None
+    agent: str | None
+    assignees: tuple[str, ...]
+    is_open: bool
+    created: str
+    open_blockers: int
+    open_sub_issues: int
+
+
+@dataclass(frozen=True)
+class BoardSeen:
+    """The board: how many cards each column has, and the cards that were asked for."""
+
+    title: str
+    url: str
+    counts: tuple[tuple[str, int], ...]
+    ready: tuple[BoardIssue, ...]
+    in_progress: tuple[BoardIssue, ...]
+    in_review: tuple[BoardIssue, ...]
+    priorities: tuple[str, ...]
+
+
+def is_ready(issue: BoardIssue, *, ready: str) -> bool:
+    """Tell whether an issue can be claimed: open, nobody's, in the ready column, nothing in its way."""
+    in_column = (issue.status or "").casefold() == ready.casefold()
+    is_free = not issue.assignees and not issue.agent
+    return issue.is_open and in_column and is_free and not issue.open_blockers and not issue.open_sub_issues
+
+
+def in_order(issues: tuple[BoardIssue, ...], priorities: tuple[str, ...]) -> tuple[BoardIssue, ...]:
+    """Return the issues by priority, as the board orders its options, then by age."""
+    rank = {name.casefold(): place for place, name in enumerate(priorities)}
+    last = len(rank)
+    return tuple(sorted(issues, key=lambda i: (rank.get((i.priority or "").casefold(), last), i.created, i.number)))

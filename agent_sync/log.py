@@ -1,0 +1,72 @@
+"""What was done, as one JSON line per action in the repository's git directory, secrets masked."""
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from agent_sync import files
+from agent_sync.place import Place
+
+LARGEST = 1 << 20
+KEPT = 3
+# GitHub's token shapes, and anything in the place of a password.
+_SECRETS = re.compile(
+    r"\b(?:gh[pousr]_[A-Za-z0-9]{8,}|github_pat_\w{8,}|v1\.[0-9a-f]{40})\b"
+    r"|(?<=://)[^/\s:@]*:[^/\s@]+(?=@)"
+    r"|(?i:(?<=bearer )|(?<=token ))[A-Za-z0-9._-]{12,}"
+)
+
+
+class Log:
+    """The log of one repository, shared by its worktrees."""
+
+    def __init__(self, place: Place, *, secrets: tuple[str, ...] = ()) -> None:
+        self.file = Path(place.shared_dir) / "log.jsonl"
+        self._secrets = tuple(secret for secret in secrets if secret)
+
+    def write(self, at: datetime, what: str, **fields: Any) -> None:
+        """Append one record; a log that cannot be written never stops the work."""
+        record = {"at": at.isoformat(), "what": what} | {
+            key: value for key, value in fields.items() if value is not None
+        }
+        line = self._masked(json.dumps(record, default=str)) + "\n"
+        try:
+            files.state_directory(self.file.parent)
+            self._rotate()
+            descriptor = os.open(
+                self.file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
+            )
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(line.encode())
+        except OSError:
+            return
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Return every record kept, oldest first; a line that was cut off is passed over."""
+        for number in range(KEPT, -1, -1):
+            path = self.file if number == 0 else self.file.with_name(f"{self.file.name}.{number}")
+            if not path.is_file():
+                continue
+            for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+                try:
+                    yield json.loads(line)
+                except ValueError:
+                    continue
+
+    def _masked(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        return _SECRETS.sub("***", text)
+
+    def _rotate(self) -> None:
+        if not self.file.exists() or self.file.stat().st_size < LARGEST:
+            return
+        for number in range(KEPT, 0, -1):
+            older = self.file.with_name(f"{self.file.name}.{number}")
+            newer = self.file if number == 1 else self.file.with_name(f"{self.file.name}.{number - 1}")
+            if newer.exists():
+                newer.replace(older)

@@ -1,0 +1,123 @@
+"""Answers "is there certainly nothing to do?" by comparing the last stamp; knows no rule, imports `os` and `sys`.
+
+A full run that found nothing to do leaves a stamp: how everything it looked at lay on disk, and when the next
+thing falls due. As long as the same look gives the same text, nothing can have become of it. Any difference, any
+doubt, means the full run.
+"""
+
+import os
+import sys
+import time
+
+from agent_sync import __version__, place
+from agent_sync.place import Place
+
+NESTED = "AGENT_SYNC_NESTED"
+SETTING_PREFIXES = ("AGENT_SYNC_", "MOLTNET_", "XDG_CONFIG_HOME", "HOME")
+NEVER = "never"
+_PIPE_ROOM = 65536
+
+
+def nothing_to_do(hook: str, raw: bytes) -> bool:
+    """Tell whether `hook`, given `raw` on standard input, would certainly do and say nothing."""
+    if os.environ.get(NESTED):
+        return True
+    cwd = cwd_in(raw)
+    if cwd is None:
+        return False
+    where = place.place_of([cwd, process_dir()], os.environ.get("CLAUDE_PROJECT_DIR", ""))
+    if where is None:
+        return not os.path.lexists(place.CLAIM_NAME)
+    due, _, seen = _read(stamp_file(where, hook)).partition("\n")
+    return bool(seen) and not is_past(due) and seen == look(where, hook)
+
+
+def is_past(due: str) -> bool:
+    """Tell whether the moment a stamp names has come; one that cannot be read has."""
+    try:
+        return due != NEVER and time.time() >= float(due)
+    except ValueError:
+        return True
+
+
+def process_dir() -> str:
+    """Return the process's directory, or "" where it has been deleted."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
+
+
+def read_stdin() -> bytes:
+    """Read the hook's input to its end; a terminal has none to give.
+
+    A writer that keeps the pipe open after one whole object is not waited for.
+    """
+    try:
+        if os.isatty(0):
+            return b"{}"
+        chunks = [os.read(0, _PIPE_ROOM)]
+        if len(chunks[0]) < _PIPE_ROOM and chunks[0].rstrip().endswith(b"}"):
+            return chunks[0]
+        while chunks[-1]:
+            chunks.append(os.read(0, _PIPE_ROOM))
+    except OSError:
+        return b""
+    return b"".join(chunks)
+
+
+def cwd_in(raw: bytes) -> str | None:
+    """Return the input's `cwd`, "" if it names none, or None where only a JSON parser could tell."""
+    text = raw.strip()
+    if not (text.startswith(b"{") and text.endswith(b"}")):
+        return None
+    head, key, rest = text.partition(b'"cwd"')
+    if not key:
+        return "" if text == b"{}" else None
+    colon, quote, value = rest.partition(b'"')
+    path, end, _ = value.partition(b'"')
+    plain = colon.strip() == b":" and quote and end and b"\\" not in path
+    unique = b"{" not in head[1:] and key not in rest
+    return os.fsdecode(path) if plain and unique else None
+
+
+def look(where: Place, hook: str) -> str:
+    """Return everything a decision of `hook` depends on, as text: what lies on disk and what the environment says."""
+    lines = [hook, __version__, sys.version, where.root, os.environ.get("CLAUDE_PROJECT_DIR", "")]
+    lines += sorted(f"{k}={v}" for k, v in os.environ.items() if k.startswith(SETTING_PREFIXES))
+    lines += [f"{path} {state_of(path)}" for path in watched(where)]
+    return "\0".join(lines)
+
+
+def watched(where: Place) -> list[str]:
+    """List the files whose change can give a hook something to do."""
+    return [
+        where.claim_file,
+        where.settings_file,
+        os.path.join(where.root, ".gauntlet"),
+        os.path.join(where.git_dir, "HEAD"),
+        os.path.join(where.git_dir, "logs", "HEAD"),
+        os.path.join(where.state_dir, "outbox.json"),
+    ]
+
+
+def state_of(path: str) -> str:
+    """Return what tells one version of a file from another without opening it."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return "-"
+    return f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_ino}"
+
+
+def stamp_file(where: Place, hook: str) -> str:
+    """Return where the stamp of one hook command lives."""
+    return os.path.join(where.state_dir, "quiet." + hook)
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            return file.read()
+    except OSError:
+        return ""

@@ -1,0 +1,154 @@
+"""Drives a claim: look, decide, act, save, and look again until nothing is left to do."""
+
+import time
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from agent_sync import clock, files
+from agent_sync.act import act
+from agent_sync.claim.model import Claim
+from agent_sync.desk import Desk
+from agent_sync.errors import ClaimGone, RateLimited, Refused
+from agent_sync.lifecycle import messages
+from agent_sync.lifecycle.actions import (
+    Action,
+    BranchPushed,
+    ClaimDeleted,
+    OpenPull,
+    Outcome,
+    Paused,
+    Record,
+    Said,
+    Say,
+)
+from agent_sync.lifecycle.decide import decide
+from agent_sync.lifecycle.evolve import evolve
+from agent_sync.lifecycle.facts import Branch, Facts, Trigger
+from agent_sync.lifecycle.needs import AskBranch, AskCard, AskClosing, AskLookup, AskPull, Question, needs
+from agent_sync.lifecycle.pr_body import marker
+from agent_sync.lifecycle.report import report
+from agent_sync.lifecycle.steps import STEPS, Step
+
+# More rounds than any real task has steps: a mistake of ours must not become an endless loop.
+MOST_ROUNDS = 12
+ACTOR_LOCK = "actor.lock"
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What a part of a hook found: whether it had nothing at all to do, and when it will have."""
+
+    was_idle: bool
+    due: datetime | None = None
+
+
+IDLE = Looked(was_idle=True)
+BUSY = Looked(was_idle=False)
+
+
+def drive(desk: Desk, trigger: Trigger, *, session_id: str) -> Looked:
+    """Bring the claim as far as it goes now; another process at the same claim makes this one step back."""
+    claim = desk.store.read()
+    if claim is None:
+        return IDLE
+    facts = Facts(clock.now(), desk.settings, session_id, desk.outbox.told())
+    if not needs(trigger, claim, facts) and not decide(trigger, claim, facts):
+        # What depends on the session cannot be answered by a stamp that knows none.
+        depends_on_session = STEPS[trigger][claim.phase] is Step.REMIND
+        return Looked(was_idle=not depends_on_session, due=claim.not_before)
+    with files.locked_if_free(Path(desk.place.state_dir) / ACTOR_LOCK) as is_alone:
+        if is_alone:
+            _rounds(desk, trigger, facts)
+    return BUSY
+
+
+def _rounds(desk: Desk, trigger: Trigger, facts: Facts) -> None:
+    # Read again under the lock: whoever held it before may have moved the claim.
+    claim = desk.store.read()
+    for _ in range(MOST_ROUNDS):
+        if claim is None:
+            return
+        before = claim
+        try:
+            facts = _asked(desk, trigger, before, facts)
+            claim, facts, is_over = _round(desk, trigger, claim=before, facts=facts)
+        except RateLimited as limit:
+            _settle(desk, trigger, Paused(limit.until), claim=before, facts=facts)
+            return
+        except ClaimGone:
+            return
+        if is_over:
+            return
+    desk.log.write(facts.now, "rounds-exceeded", trigger=trigger)
+
+
+def _round(desk: Desk, trigger: Trigger, *, claim: Claim, facts: Facts) -> tuple[Claim | None, Facts, bool]:
+    """Do what is decided, one action after the other; the third value tells that nothing was left to do."""
+    actions = decide(trigger, claim, facts)
+    now: Claim | None = claim
+    for action in actions:
+        if now is not None:
+            now, facts = _perform(desk, trigger, action, claim=now, facts=facts)
+    return now, facts, not actions
+
+
+def _asked(desk: Desk, trigger: Trigger, claim: Claim, facts: Facts) -> Facts:
+    for question in needs(trigger, claim, facts):
+        began, before = time.monotonic(), desk.requests
+        facts = _answered(desk, question, claim, facts)
+        _logged(desk, type(question).__name__, began, before, trigger=trigger, phase=claim.phase)
+    return facts
+
+
+def _answered(desk: Desk, question: Question, claim: Claim, facts: Facts) -> Facts:
+    match question:
+        case AskBranch(branch):
+            is_current = desk.git.current_branch() == branch
+            return replace(facts, branch=Branch(desk.git.head_of(branch), is_current))
+        case AskLookup(branch, issue):
+            return replace(facts, lookup=desk.gateway.lookup(branch=branch, issue=issue))
+        case AskPull(number, with_checks):
+            return replace(facts, pull=desk.gateway.pull(number, with_checks=with_checks))
+        case AskCard(issue):
+            return replace(facts, card=desk.gateway.card(issue))
+        case AskClosing(issue, pull, branch):
+            closing = desk.gateway.closing(issue=issue, pull=pull, branch=branch, marker=marker(claim))
+            return replace(facts, closing=closing)
+
+
+def _perform(desk: Desk, trigger: Trigger, action: Action, *, claim: Claim, facts: Facts) -> tuple[Claim | None, Facts]:
+    began, before = time.monotonic(), desk.requests
+    outcome = _outcome(desk, action, claim)
+    after = _settle(desk, trigger, outcome, claim=claim, facts=facts)
+    phase_after = after.phase if after else "gone"
+    _logged(desk, type(outcome).__name__, began, before, trigger=trigger, phase=claim.phase, phase_after=phase_after)
+    facts = replace(facts, told=desk.outbox.told())
+    if isinstance(outcome, BranchPushed):
+        return after, facts.pushed(outcome.sha)
+    return after, facts if isinstance(action, Record | Say) else facts.outdated()
+
+
+def _outcome(desk: Desk, action: Action, claim: Claim) -> Outcome:
+    try:
+        return act(action, desk)
+    except Refused as refusal:
+        if isinstance(action, OpenPull):
+            return Said(messages.pull_refused(claim, refusal.happened))
+        raise
+
+
+def _settle(desk: Desk, trigger: Trigger, outcome: Outcome, *, claim: Claim, facts: Facts) -> Claim | None:
+    """Put on record what happened: the sentence first, so that a crash in between cannot lose it."""
+    desk.outbox.add(report(trigger, claim, outcome, facts))
+    with desk.store.locked() as token:
+        if isinstance(outcome, ClaimDeleted):
+            desk.store.delete(token)
+            return None
+        changed = evolve(claim, outcome)
+        return claim if changed == claim else desk.store.save(token, seen=claim, changed=changed)
+
+
+def _logged(desk: Desk, what: str, began: float, before: int, **fields: object) -> None:
+    took = round((time.monotonic() - began) * 1000)
+    desk.log.write(clock.now(), what, ms=took, requests=desk.requests - before, **fields)
