@@ -58,6 +58,7 @@ class BareRepository:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._merges: dict[tuple[str, str], str | None] = {}
 
     def create(self, default_branch: str) -> None:
         """Make the repository with the settings a server needs."""
@@ -160,10 +161,13 @@ class BareRepository:
 
     def merged_tree(self, ours: str, theirs: str) -> str | None:
         """Return the tree of a merge of two commits, or None if they conflict."""
-        done = self._finished(("merge-tree", "--write-tree", ours, theirs), "", None)
-        if done.returncode not in {0, 1}:
-            raise GitFailed(done.stderr.strip())
-        return done.stdout.split("\n", 1)[0] if done.returncode == 0 else None
+        if (ours, theirs) not in self._merges:
+            done = self._finished(("merge-tree", "--write-tree", ours, theirs), "", None)
+            if done.returncode not in {0, 1}:
+                raise GitFailed(done.stderr.strip())
+            tree = done.stdout.split("\n", 1)[0]
+            self._merges[ours, theirs] = tree if done.returncode == 0 else None
+        return self._merges[ours, theirs]
 
     def write_commit(
         self, tree: str, parents: list[str], message: str, *, author: Author, committer: Author | None = None
