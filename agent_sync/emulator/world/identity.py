@@ -1,10 +1,7 @@
 """Ids in GitHub's style, and a clock that can be moved forward."""
 
 import base64
-import itertools
 import struct
-from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -21,19 +18,21 @@ class Identity:
 class IdSource:
     """Hands out ids: one rising sequence per kind of thing, so that worlds are reproducible."""
 
-    sequences: dict[str, Iterator[int]] = field(
-        default_factory=lambda: defaultdict(lambda: itertools.count(1))
-    )
+    last: dict[str, int] = field(default_factory=dict)
 
     def next(self, prefix: str) -> Identity:
         """Return the next identity of a kind; the prefix is GitHub's (`I`, `PR`, `PVTI`, …)."""
-        number = next(self.sequences[prefix])
+        number = self._count(prefix)
         packed = base64.urlsafe_b64encode(struct.pack(">IQ", 1, number)).decode().rstrip("=")
         return Identity(number, f"{prefix}_kwDO{packed}")
 
     def option(self) -> str:
         """Return the next option id: eight hexadecimal digits, as single select options have."""
-        return f"{(next(self.sequences['option']) * 0x9E3779B1) & 0xFFFFFFFF:08x}"
+        return f"{(self._count('option') * 0x9E3779B1) & 0xFFFFFFFF:08x}"
+
+    def _count(self, kind: str) -> int:
+        self.last[kind] = self.last.get(kind, 0) + 1
+        return self.last[kind]
 
 
 @dataclass

@@ -28,6 +28,12 @@ class World:
         self.projects: dict[tuple[str, int], Project] = {}
         self.nodes: dict[str, object] = {}
 
+    def __getstate__(self) -> dict[str, object]:
+        return {name: value for name, value in self.__dict__.items() if name != "lock"}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state, lock=threading.RLock())
+
     def identify(self, prefix: str) -> Identity:
         """Return the next identity of a kind."""
         return self.ids.next(prefix)
