@@ -37,7 +37,7 @@ class Fault:
         )
 
 
-class BadFault(ValueError):
+class UnknownFaultError(ValueError):
     """An order of trouble that makes no sense."""
 
 
@@ -54,7 +54,7 @@ class FaultList:
         _check_kind(kind)
         match = order.get("match") or {}
         if not isinstance(match, dict) or not set(match) <= {"method", "path", "operation"}:
-            raise BadFault("match takes method, path and operation")
+            raise UnknownFaultError("match takes method, path and operation")
         with self._lock:
             self._orders.append(Fault(kind, int(order.get("times", 1)), **match))
 
@@ -83,6 +83,6 @@ def _check_kind(kind: str) -> None:
     except ValueError:
         known = False
     if not known:
-        raise BadFault(
+        raise UnknownFaultError(
             f"unknown fault {kind!r}; known: status:CODE, delay:SECONDS, {', '.join(PLAIN_FAULTS)}"
         )

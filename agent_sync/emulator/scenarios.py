@@ -10,7 +10,7 @@ from agent_sync.emulator.operations.people import assign
 from agent_sync.emulator.operations.refs import after_ref_changes
 from agent_sync.emulator.operations.relations import add_blocked_by
 from agent_sync.emulator.world.bare import Author
-from agent_sync.emulator.world.boards import FieldType, Project
+from agent_sync.emulator.world.boards import Field, FieldType, Project
 from agent_sync.emulator.world.conversations import Issue, Label
 from agent_sync.emulator.world.identity import timestamp
 from agent_sync.emulator.world.people import Role, User, Viewer
@@ -91,7 +91,7 @@ def _card(
     return issue
 
 
-def _choice(project: Project, field_name: str, option_name: str) -> tuple[boards.Field, NewValue]:
+def _choice(project: Project, field_name: str, option_name: str) -> tuple[Field, NewValue]:
     field = project.field_named(field_name)
     option = field.option(option_name) if field else None
     if field is None or option is None:

@@ -1,7 +1,7 @@
 """Operations on issues: create, edit, close, reopen, comment."""
 
 from agent_sync.emulator.operations import automation
-from agent_sync.emulator.operations.access import require_role, require_writing_token
+from agent_sync.emulator.operations.access import has_role, require_role, require_writing_token
 from agent_sync.emulator.operations.changes import mark_closed, mark_open, record
 from agent_sync.emulator.operations.people import assign, set_labels
 from agent_sync.emulator.world.conversations import Comment, Conversation, Issue
@@ -109,7 +109,7 @@ def reopen_issue(world: World, viewer: Viewer, issue: Issue) -> None:
 def add_comment(world: World, viewer: Viewer, conversation: Conversation, body: str) -> Comment:
     """Comment on an issue or pull request; anyone who can read may."""
     require_role(viewer, conversation.repository, Role.READ)
-    if conversation.locked and not conversation.repository.role_of(viewer.user).reaches(Role.WRITE):
+    if conversation.locked and not has_role(viewer, conversation.repository, Role.WRITE):
         raise Refused(Kind.FORBIDDEN, "Unable to create comment because issue is locked.")
     if not body.strip():
         raise invalid("IssueComment", "body", code="unprocessable", message="Body can't be blank")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from agent_sync.emulator.operations.access import require_role
+from agent_sync.emulator.operations.access import has_role, require_role
 from agent_sync.emulator.operations.changes import record
 from agent_sync.emulator.world.conversations import Conversation, Label
 from agent_sync.emulator.world.people import Role, User, Viewer
@@ -25,7 +25,7 @@ def assign(world: World, viewer: Viewer, conversation: Conversation, logins: Ite
         return
     require_role(viewer, conversation.repository, Role.READ)
     users = [_assignable(world, conversation, login) for login in wanted]
-    if not conversation.repository.role_of(viewer.user).reaches(Role.TRIAGE):
+    if not has_role(viewer, conversation.repository, Role.TRIAGE):
         return
     for user in users:
         if user not in conversation.assignees and len(conversation.assignees) < MOST_ASSIGNEES:
@@ -36,7 +36,7 @@ def assign(world: World, viewer: Viewer, conversation: Conversation, logins: Ite
 def unassign(world: World, viewer: Viewer, conversation: Conversation, logins: Iterable[str]) -> None:
     """Take assignees off; without push access nothing happens."""
     require_role(viewer, conversation.repository, Role.READ)
-    if not conversation.repository.role_of(viewer.user).reaches(Role.TRIAGE):
+    if not has_role(viewer, conversation.repository, Role.TRIAGE):
         return
     gone = {login.lower() for login in logins}
     for user in [user for user in conversation.assignees if user.login.lower() in gone]:
@@ -101,7 +101,7 @@ def find_label(repository: Repository, name: str) -> Label:
 def set_labels(world: World, viewer: Viewer, conversation: Conversation, names: Iterable[str]) -> None:
     """Put labels on, creating unknown ones as REST does; dropped silently without push access."""
     repository = conversation.repository
-    if not repository.role_of(viewer.user).reaches(Role.TRIAGE):
+    if not has_role(viewer, repository, Role.TRIAGE):
         return
     for name in names:
         label = repository.labels.get(name.lower()) or _store_label(

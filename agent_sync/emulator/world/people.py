@@ -48,11 +48,12 @@ class User:
 
 @dataclass(frozen=True)
 class Viewer:
-    """Who is asking, and what the token lets them do."""
+    """Who is asking, and what the token lets them do; `overrules` is for acts of the world itself."""
 
     user: User
     scopes: tuple[str, ...] = CLASSIC_SCOPES
     may_write: bool = True
+    overrules: bool = False
 
     @property
     def may_use_projects(self) -> bool:

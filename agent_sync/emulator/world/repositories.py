@@ -61,4 +61,4 @@ class Repository:
 
     def role_of(self, user: User) -> Role:
         """Return what a user may do here; anyone may read a public repository."""
-        return Role.ADMIN if user is self.owner else self.roles.get(user.login.lower(), Role.READ)
+        return self.roles.get(user.login.lower(), Role.ADMIN if user is self.owner else Role.READ)
