@@ -1,0 +1,18 @@
+"""Finds what the ids in a mutation's input mean."""
+
+from typing import Any, TypeVar
+
+from agent_sync.emulator.graphql.fields.root import find_node
+from agent_sync.emulator.graphql.request import Request
+from agent_sync.emulator.world.refusal import not_found
+
+Payload = dict[str, Any]
+Thing = TypeVar("Thing")
+
+
+def found(request: Request, node_id: str, kind: type[Thing]) -> Thing:
+    """Return the thing of that kind with that id, or refuse."""
+    thing = find_node(request, node_id)
+    if not isinstance(thing, kind):
+        raise not_found(f"Could not resolve to a node with the global id of '{node_id}'")
+    return thing
