@@ -110,9 +110,10 @@ def _follow_base(world: World, pull: PullRequest, sha: str | None, *, by: User) 
     if sha is None:
         mark_closed(world, pull, by=by)
         return
-    pull.base_sha = sha
     if pull.repository.git.is_ancestor(pull.head_sha, sha):
         mark_merged(world, pull, by=by, commit=pull.head_sha)
+    else:
+        pull.base_sha = sha
 
 
 def _existing(repository: Repository, name: str) -> str:

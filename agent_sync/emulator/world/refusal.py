@@ -7,6 +7,7 @@ from enum import StrEnum
 class Kind(StrEnum):
     """Why an operation is refused; GraphQL uses most of these words as error types."""
 
+    BAD_REQUEST = "BAD_REQUEST"
     UNAUTHORIZED = "UNAUTHORIZED"
     NOT_FOUND = "NOT_FOUND"
     FORBIDDEN = "FORBIDDEN"
