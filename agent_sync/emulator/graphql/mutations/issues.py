@@ -2,14 +2,14 @@
 
 from agent_sync.emulator.graphql.connections import Edge, cursor
 from agent_sync.emulator.graphql.fields.root import resource
-from agent_sync.emulator.graphql.mutations.found import Payload, found
+from agent_sync.emulator.graphql.mutations.found import Payload, found, refuse_classic_projects
 from agent_sync.emulator.graphql.mutations.people import label_names, logins
 from agent_sync.emulator.graphql.request import Request
 from agent_sync.emulator.graphql.tables import Table
 from agent_sync.emulator.operations import boards, issues, people, relations
 from agent_sync.emulator.world.boards import Project
 from agent_sync.emulator.world.conversations import Comment, Conversation, Issue
-from agent_sync.emulator.world.refusal import Kind, Refused, not_found
+from agent_sync.emulator.world.refusal import Kind, Refused
 from agent_sync.emulator.world.repositories import Repository
 
 
@@ -24,9 +24,8 @@ def create_issue(
     project_ids: list[str] | None = None,
     project_v2_ids: list[str] | None = None,
 ) -> Payload:
-    """Open an issue, on boards too if asked; the classic boards of `project_ids` no longer exist."""
-    for gone in project_ids or ():
-        raise not_found(f"Could not resolve to a node with the global id of '{gone}'")
+    """Open an issue, on boards too if asked."""
+    refuse_classic_projects(project_ids)
     repository = found(request, repository_id, Repository)
     projects = [found(request, entry, Project) for entry in project_v2_ids or ()]
     issue = issues.create_issue(
@@ -47,8 +46,10 @@ def update_issue(
     state: str | None = None,
     assignee_ids: list[str] | None = None,
     label_ids: list[str] | None = None,
+    project_ids: list[str] | None = None,
 ) -> Payload:
     """Change whatever is given of an issue."""
+    refuse_classic_projects(project_ids)
     world, viewer, issue = request.world, request.viewer, found(request, id, Issue)
     if title is not None or body is not None:
         issues.edit_text(world, viewer, issue, title=title, body=body)

@@ -1,6 +1,6 @@
 """Mutations of pull requests."""
 
-from agent_sync.emulator.graphql.mutations.found import Payload, found
+from agent_sync.emulator.graphql.mutations.found import Payload, found, refuse_classic_projects
 from agent_sync.emulator.graphql.mutations.people import label_names, logins
 from agent_sync.emulator.graphql.request import Request
 from agent_sync.emulator.graphql.tables import Table
@@ -40,8 +40,10 @@ def update(
     maintainer_can_modify: bool | None = None,
     assignee_ids: list[str] | None = None,
     label_ids: list[str] | None = None,
+    project_ids: list[str] | None = None,
 ) -> Payload:
     """Change whatever is given of a pull request."""
+    refuse_classic_projects(project_ids)
     world, viewer, pull = request.world, request.viewer, found(request, pull_request_id, PullRequest)
     pulls.edit_pull(world, viewer, pull, title=title, body=body)
     if base_ref_name is not None:
