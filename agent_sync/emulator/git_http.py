@@ -119,4 +119,7 @@ def _parsed(reply: bytes) -> Answer:
     head, _, body = reply.partition(b"\r\n\r\n")
     headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n") if ": " in line)
     status = int(headers.pop("Status", "200").split(" ")[0])
-    return Answer(status, body, {name.lower(): value for name, value in headers.items()})
+    answer = Answer(status, body, {name.lower(): value for name, value in headers.items()})
+    # On a connection it has used before, git's HTTP library silently repeats a request that was cut off;
+    # with a fresh one for each request, a dropped push is seen as one.
+    return answer.with_headers(connection="close")

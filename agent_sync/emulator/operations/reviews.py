@@ -36,7 +36,7 @@ def submit_review(
     require_role(viewer, pull.repository, Role.READ)
     if pull.author is viewer.user and state in OWN and not may_judge_own:
         sentence = f"Can not {OWN[state]} your own pull request"
-        raise Refused(Kind.UNPROCESSABLE, sentence, Problem("PullRequestReview", "custom", message=sentence))
+        raise Refused(Kind.UNPROCESSABLE, sentence, Problem.sentence(sentence))
     review = Review(
         identity=world.identify("PRR"), pull=pull, author=viewer.user, state=state, body=body,
         commit=pull.head_sha, submitted_at=world.clock.now(),

@@ -47,15 +47,19 @@ class Call:
         return int(text)
 
     @cached_property
-    def body(self) -> dict[str, Any]:
-        """Return the JSON object that was sent."""
+    def json(self) -> Any:
+        """Return the JSON that was sent."""
         try:
-            body = self.asked.json()
+            return self.asked.json()
         except ValueError:
             raise Refused(Kind.BAD_REQUEST, "Problems parsing JSON") from None
-        if not isinstance(body, dict):
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """Return the JSON object that was sent."""
+        if not isinstance(self.json, dict):
             raise Refused(Kind.BAD_REQUEST, "Body should be a JSON object")
-        return body
+        return self.json
 
     def text(self, resource: str, name: str) -> str:
         """Return a text the body must have."""
@@ -71,8 +75,8 @@ class Call:
         return None if self.body.get(name) is None else self.text(resource, name)
 
     def texts(self, name: str) -> list[str]:
-        """Return a list of texts the body may have; labels may come as objects."""
-        value = self.body.get(name)
+        """Return a list of texts the body may have, or be; labels may come as objects."""
+        value = self.json if isinstance(self.json, list) else self.body.get(name)
         entries = [value] if isinstance(value, str) else value or []
         return [entry["name"] if isinstance(entry, dict) else str(entry) for entry in entries]
 

@@ -37,8 +37,13 @@ class Route:
 
 
 def _compiled(template: str) -> re.Pattern[str]:
-    parts = re.sub(r"\{(\w+):path\}", r"(?P<\1>.+)", template)
-    return re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", parts))
+    """Turn a path template into a pattern; `{name:path}` takes slashes too, as branch names do."""
+    pieces = re.split(r"\{(\w+)(:path)?\}", template)
+    literals, names, kinds = pieces[0::3], pieces[1::3], pieces[2::3]
+    groups = [f"(?P<{name}>{'.+' if kind else '[^/]+'})" for name, kind in zip(names, kinds, strict=True)]
+    return re.compile(
+        "".join(re.escape(text) + group for text, group in zip(literals, [*groups, ""], strict=True))
+    )
 
 
 ROUTES = [

@@ -64,7 +64,7 @@ def create_issue(call: Call) -> Answer:
 def update_issue(call: Call) -> Answer:
     """Change an issue: text, people, labels, and last whether it is open."""
     entry, world, viewer = conversation(call), call.world, call.viewer
-    if {"title", "body"} & call.body.keys():
+    if call.body.keys() & {"title", "body"}:
         title, body = call.optional_text("Issue", "title"), call.optional_text("Issue", "body")
         issues.edit_text(world, viewer, entry, title=title, body=body)
     if "assignees" in call.body:

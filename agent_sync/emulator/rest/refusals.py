@@ -23,6 +23,9 @@ def refused(refusal: Refused) -> Answer:
     status = STATUS[refusal.kind]
     if refusal.kind is Kind.NOT_FOUND:
         return error_answer(404, "Not Found")
+    sentences = [entry.message for entry in refusal.problems if not entry.resource]
+    if sentences:
+        return error_answer(status, "Unprocessable Entity", errors=sentences)
     if refusal.problems:
         return error_answer(
             status, "Validation Failed", errors=[_problem(entry) for entry in refusal.problems]

@@ -115,7 +115,9 @@ def _commit(call: Call, sha: str) -> dict[str, Any]:
 def compare(call: Call) -> Answer:
     """Answer how two commits relate."""
     git = call.repository.git
-    base, head = (resolved(call, name) for name in (call.params["base"], call.params["head"]))
+    base, head = (git.resolve(call.params[end]) for end in ("base", "head"))
+    if base is None or head is None:
+        raise not_found()
     ahead, behind = git.commits_between(base, head), git.commits_between(head, base)
     between = "diverged" if ahead and behind else "ahead" if ahead else "behind" if behind else "identical"
     url = f"{api_url(call.links, call.repository)}/compare/{base}...{head}"

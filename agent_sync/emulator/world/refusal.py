@@ -28,6 +28,11 @@ class Problem:
     message: str | None = None
     value: object = None
 
+    @classmethod
+    def sentence(cls, message: str) -> "Problem":
+        """Return a problem that REST lists as a bare sentence."""
+        return cls(resource="", code="custom", message=message)
+
 
 class Refused(Exception):  # noqa: N818 - the name says what happened, as the gateway's errors do
     """GitHub would not do this; `problems` are the details that REST lists one by one."""
