@@ -20,7 +20,7 @@ from agent_sync.emulator.rest import (
     reviews,
 )
 from agent_sync.emulator.rest.call import Call
-from agent_sync.emulator.rest.headers import common_headers
+from agent_sync.emulator.rest.headers import viewer_headers
 from agent_sync.emulator.rest.refusals import refused
 from agent_sync.emulator.world.refusal import Refused
 from agent_sync.emulator.world.world import World
@@ -80,7 +80,7 @@ def answer_rest(world: World, limits: Limits, asked: Asked) -> Answer:
     answer = conditional(asked, _handled(Call(world, limits, viewer, asked, found[1]), found[0]))
     if answer.status != 304 and found[0].operation != "rate-limit/get":  # noqa: PLR2004 - free, as on GitHub
         limits.spend("core")
-    return answer.with_headers(**common_headers(world, limits, viewer, "core"))
+    return answer.with_headers(**viewer_headers(limits, viewer, "core"))
 
 
 def _handled(call: Call, route: Route) -> Answer:

@@ -1,5 +1,6 @@
 """The world: who and what there is, found by name or node id, behind one lock."""
 
+import re
 import threading
 from pathlib import Path
 from typing import TypeVar
@@ -12,6 +13,8 @@ from agent_sync.emulator.world.refusal import Kind, Refused, not_found
 from agent_sync.emulator.world.repositories import Repository
 
 Node = TypeVar("Node")
+
+LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]*(?:\[bot\])?)")
 
 
 class World:
@@ -94,7 +97,7 @@ class World:
 
     def viewer(self, token: str | None) -> Viewer:
         """Return who a token signs in; no token at all is the default user."""
-        if token == "bad-token":  # noqa: S105 - the name of a behaviour, not a secret
+        if token == "bad-token" or (token and token.startswith("as:") and not LOGIN.fullmatch(token[3:])):  # noqa: S105 - the name of a behaviour, not a secret
             raise Refused(Kind.UNAUTHORIZED, "Bad credentials")
         if token and token.startswith("as:"):
             return Viewer(self.collaborator(token.removeprefix("as:")))
