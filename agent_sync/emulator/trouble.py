@@ -36,7 +36,7 @@ def answer_instead(fault: str, *, limits: Limits, resource: str) -> Answer | Non
 
 def garbled(answer: Answer) -> Answer:
     """Return the answer with a body no client can read."""
-    return Answer(200 if answer.status < 400 else answer.status, GARBAGE, {"content-type": "text/html"})  # noqa: PLR2004
+    return Answer(answer.status, GARBAGE, {"content-type": "text/html"})
 
 
 def _exhausted(limits: Limits, resource: str) -> Answer:

@@ -110,7 +110,7 @@ def test_garbage_is_not_json(client):
     """A garbled answer has been acted upon and cannot be read."""
     client.fault("garbage", method="POST")
     answer = client.post(f"{REPO}/issues/42/comments", {"body": "Kept"})
-    assert answer.status_code == 200
+    assert answer.status_code == 201
     with pytest.raises(ValueError, match=r"."):
         json.loads(answer.content)
     assert len(client.state()["comments"]) == 1

@@ -211,6 +211,16 @@ def test_other_scenarios(scenario, issues):
     assert [entry["name"] for entry in state["refs"]] == ["refs/heads/main"]
 
 
+def test_answers_do_not_wait_for_an_acknowledgement(client):
+    """On a kept connection the quickest answer takes far less than the 40 ms of Nagle's algorithm."""
+    durations = []
+    for _ in range(20):
+        started = time.monotonic()
+        client.read("/meta")
+        durations.append(time.monotonic() - started)
+    assert min(durations) < 0.03
+
+
 def test_many_clients_at_once(server):
     """Of many clients that create the same ref at once exactly one wins."""
     from concurrent.futures import ThreadPoolExecutor
