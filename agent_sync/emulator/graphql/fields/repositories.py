@@ -25,6 +25,8 @@ def refs(
     direction: str | None = None,
 ) -> Sequence[GitRef]:
     """Return the refs under a prefix, by name."""
+    if not ref_prefix.startswith("refs/"):
+        return []
     found = repository.git.refs(ref_prefix)
     names = sorted((name for name in found if (query or "") in name), reverse=direction == "DESC")
     return [GitRef(repository, name, found[name]) for name in names]

@@ -32,9 +32,17 @@ def add_review(
         raise Refused(Kind.UNPROCESSABLE, "A review is submitted with APPROVE, COMMENT or REQUEST_CHANGES")
     review = reviews.submit_review(
         request.world, request.viewer, pull, state=EVENTS[event], body=body or "",
-        threads=[NewThread(entry["path"], entry["line"], entry["body"]) for entry in threads or ()],
+        threads=[new_thread(entry) for entry in threads or ()],
     )  # fmt: skip
     return {"pullRequestReview": review, "reviewEdge": Edge(review, cursor(len(pull.reviews) - 1, review))}
+
+
+def new_thread(given: dict[str, Any]) -> NewThread:
+    """Read a remark; it has to say where it belongs."""
+    path, line = given.get("path"), given.get("line")
+    if path is None or line is None:
+        raise Refused(Kind.UNPROCESSABLE, "A thread needs a path and a line")
+    return NewThread(path, line, given["body"])
 
 
 def reply(request: Request, *, pull_request_review_thread_id: str, body: str) -> Payload:
