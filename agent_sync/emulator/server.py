@@ -61,7 +61,7 @@ def running(
         application = Application(world, keeper.note_change if keeper else lambda: None)
         stack.enter_context(_answering(application, sockets))
         number = sockets[0].getsockname()[1]
-        yield Running(f"http://{host}:{number}", world)
+        yield Running(f"http://{f'[{host}]' if ':' in host else host}:{number}", world)
 
 
 @contextmanager

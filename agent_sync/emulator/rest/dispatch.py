@@ -12,6 +12,7 @@ from agent_sync.emulator.rest import (
     actions,
     checks,
     comments,
+    contents,
     issues,
     meta,
     pulls,
@@ -49,7 +50,19 @@ def _compiled(template: str) -> re.Pattern[str]:
 
 ROUTES = [
     Route(method, _compiled(template), operation, handler)
-    for module in (meta, repositories, refs, comments, issues, relations, pulls, reviews, checks, actions)
+    for module in (
+        meta,
+        repositories,
+        refs,
+        contents,
+        comments,
+        issues,
+        relations,
+        pulls,
+        reviews,
+        checks,
+        actions,
+    )
     for method, template, operation, handler in module.ROUTES
 ]
 
