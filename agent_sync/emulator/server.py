@@ -18,6 +18,7 @@ import uvicorn
 from agent_sync.emulator.application import Application
 from agent_sync.emulator.persistence import Keeper, open_world
 from agent_sync.emulator.scenarios import SCENARIOS
+from agent_sync.emulator.world.bare import unusable_git
 from agent_sync.emulator.world.world import World
 
 LOOPBACK = "127.0.0.1"
@@ -48,6 +49,8 @@ def running(
     """Serve a world from a background thread for as long as the block lasts."""
     if scenario not in SCENARIOS:
         raise CannotServeError(f"There is no scenario {scenario!r}; known: {', '.join(SCENARIOS)}.")
+    if problem := unusable_git():
+        raise CannotServeError(f"The local GitHub needs git 2.38 or newer on the PATH: {problem}.")
     with ExitStack() as stack:
         sockets = [stack.enter_context(_listening(host, port))]
         if unix_socket:

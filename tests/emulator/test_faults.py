@@ -51,11 +51,12 @@ def test_faults_can_be_forgotten(client):
     assert client.call("GET", "/user").status_code == 200
 
 
-def test_secondary_limit(client):
-    """The secondary limit is a 403 with GitHub's words and a time to wait."""
-    client.fault("secondary_limit")
+@pytest.mark.parametrize(("fault", "status"), [("secondary_limit", 403), ("status:429", 429)])
+def test_secondary_limit(client, fault, status):
+    """The secondary limit comes as 403 or 429, with GitHub's words and a time to wait."""
+    client.fault(fault)
     answer = client.call("GET", "/user")
-    assert answer.status_code == 403
+    assert answer.status_code == status
     assert answer.json()["message"].startswith("You have exceeded a secondary rate limit.")
     assert int(answer.headers["retry-after"]) > 0
 

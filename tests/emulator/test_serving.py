@@ -19,7 +19,10 @@ def _started(*more, **options):
     process = subprocess.Popen(
         [*COMMAND, *more], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
     )
-    return process, json.loads(process.stdout.readline())
+    line = process.stdout.readline()
+    if not line:
+        pytest.fail(process.communicate()[1])
+    return process, json.loads(line)
 
 
 def _get(url, path):
@@ -104,6 +107,20 @@ def test_a_used_port_is_reported():
         port = other.getsockname()[1]
         with pytest.raises(CannotServeError, match=f"Port {port}"), running(port=port):
             pass
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [(None, "git is not installed"), ("echo git version 2.30.1", "it says 'git version 2.30.1'")],
+)
+def test_git_must_be_there_and_young_enough(tmp_path, monkeypatch, script, reason):
+    """Without a usable git the server says so instead of failing later."""
+    if script:
+        (tmp_path / "git").write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(CannotServeError, match=reason), running():
+        pass
 
 
 def test_requests_through_a_proxy_name_the_whole_url(server):

@@ -1,6 +1,8 @@
 """A real bare repository, asked and changed through git itself."""
 
 import os
+import re
+import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +28,22 @@ while IFS= read -r pattern; do
   esac
 done <"$GIT_DIR/refused-refs"
 """
+
+
+OLDEST_GIT = (2, 38)  # the first whose merge-tree can write a merge without a working tree
+
+
+def unusable_git() -> str | None:
+    """Say what is wrong with this machine's git, if anything is."""
+    if shutil.which("git") is None:
+        return "git is not installed"
+    plain = {**os.environ, **ENVIRONMENT}
+    said = subprocess.run(
+        ["git", "--version"], env=plain, capture_output=True, text=True, check=False
+    ).stdout.strip()
+    version = re.search(r"(\d+)\.(\d+)", said)
+    is_fit = version is not None and (int(version[1]), int(version[2])) >= OLDEST_GIT
+    return None if is_fit else f"it says {said!r}"
 
 
 class GitFailed(Exception):  # noqa: N818 - the name says what happened
