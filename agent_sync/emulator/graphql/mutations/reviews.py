@@ -8,6 +8,7 @@ from agent_sync.emulator.graphql.request import Request
 from agent_sync.emulator.graphql.tables import Table
 from agent_sync.emulator.operations import reviews
 from agent_sync.emulator.operations.reviews import NewThread
+from agent_sync.emulator.world.people import User
 from agent_sync.emulator.world.pulls import PullRequest, ReviewState, ReviewThread
 from agent_sync.emulator.world.refusal import Kind, Refused
 
@@ -51,6 +52,23 @@ def reply(request: Request, *, pull_request_review_thread_id: str, body: str) ->
     return {"comment": reviews.reply_to_thread(request.world, request.viewer, thread, body)}
 
 
+def ask(
+    request: Request, *, pull_request_id: str, user_ids: list[str] | None = None, union: bool | None = False
+) -> Payload:
+    """Ask people for a review, instead of or, with `union`, besides those already asked."""
+    pull, users = (
+        found(request, pull_request_id, PullRequest),
+        [found(request, u, User) for u in user_ids or ()],
+    )
+    before = list(pull.requested_reviewers)
+    reviews.request_reviewers(request.world, request.viewer, pull, users)
+    if not union:
+        pull.requested_reviewers[:] = [user for user in pull.requested_reviewers if user in users]
+    new = [user for user in users if user not in before]
+    edge = Edge(new[-1], cursor(0, new[-1])) if new else None
+    return {"pullRequest": pull, "actor": request.viewer.user, "requestedReviewersEdge": edge}
+
+
 def resolve(request: Request, *, thread_id: str) -> Payload:
     """Mark a thread as settled."""
     thread = found(request, thread_id, ReviewThread)
@@ -68,6 +86,7 @@ def unresolve(request: Request, *, thread_id: str) -> Payload:
 MUTATIONS: Table = {
     "addPullRequestReview": add_review,
     "addPullRequestReviewThreadReply": reply,
+    "requestReviews": ask,
     "resolveReviewThread": resolve,
     "unresolveReviewThread": unresolve,
 }
