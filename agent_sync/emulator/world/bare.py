@@ -46,7 +46,7 @@ def unusable_git() -> str | None:
     return None if is_fit else f"it says {said!r}"
 
 
-class GitFailed(Exception):  # noqa: N818 - the name says what happened
+class GitFailed(Exception):
     """Git ended with an error; the message is what it wrote."""
 
 
