@@ -1,0 +1,1 @@
+"""A stateful GitHub on loopback for the demo, the tests and a curious user."""

@@ -1,0 +1,1 @@
+"""What people and machines other than the tool under test do to the world."""

@@ -1,0 +1,105 @@
+"""One request from arrival to answer: faults and latency, the right view, the journal."""
+
+import asyncio
+import re
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from urllib.parse import parse_qsl
+
+from starlette.types import Receive, Scope, Send
+
+from agent_sync.emulator import git_http
+from agent_sync.emulator.connection import cut, send_answer, send_half
+from agent_sync.emulator.control import PREFIX, Control
+from agent_sync.emulator.exchange import Answer, Asked
+from agent_sync.emulator.faults import Request
+from agent_sync.emulator.graphql_http import answer_graphql, graphql_operation
+from agent_sync.emulator.journal import Entry
+from agent_sync.emulator.limits import Limits
+from agent_sync.emulator.rest.dispatch import answer_rest, rest_operation
+from agent_sync.emulator.trouble import answer_instead, garbled
+from agent_sync.emulator.world.world import World
+
+ABSOLUTE = re.compile(r"https?://[^/]+")
+IN_MEMORY = 8 * 1024 * 1024
+
+
+class Application:
+    """The local GitHub as an ASGI application."""
+
+    def __init__(self, world: World, changed: Callable[[], None] = lambda: None) -> None:
+        self.world = world
+        self.control = Control(world)
+        self.limits = Limits(world.clock)
+        self.changed = changed
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        with tempfile.SpooledTemporaryFile(max_size=IN_MEMORY) as body:
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    return
+                body.write(message.get("body", b""))
+                if not message.get("more_body"):
+                    break
+            asked = _asked(scope, body)
+            if asked.path.startswith(PREFIX):
+                await send_answer(send, await asyncio.to_thread(self.control.answer, asked))
+            else:
+                await self._exchange(asked, receive, send)
+            if asked.method != "GET":
+                self.changed()
+
+    async def _exchange(self, asked: Asked, receive: Receive, send: Send) -> None:
+        started = time.perf_counter()
+        operation = _operation(asked)
+        is_git = git_http.is_git(asked.path)
+        fault = self.control.faults.take(Request(asked.method, asked.path, asked.plain_path, operation))
+        await asyncio.sleep(0 if is_git else self.control.latency_s)
+        if fault and fault.startswith("delay:"):
+            await asyncio.sleep(float(fault.removeprefix("delay:")))
+        answer = None if fault == "drop_before" else await asyncio.to_thread(self._answer, asked, fault)
+        dropped = answer is None or fault == "drop_after_apply"
+        spent = round((time.perf_counter() - started) * 1000, 3)
+        status = None if dropped or answer is None else answer.status
+        entry = Entry(asked.method, asked.path, operation, status, spent)
+        self.control.journal.add(entry, is_git=is_git)
+        if dropped or answer is None:
+            await cut(receive, send)
+        elif fault == "truncate":
+            await send_half(receive, send, answer)
+        else:
+            await send_answer(send, garbled(answer) if fault == "garbage" else answer)
+
+    def _answer(self, asked: Asked, fault: str | None) -> Answer:
+        resource = "graphql" if asked.plain_path == "/graphql" else "core"
+        instead = answer_instead(fault, limits=self.limits, resource=resource) if fault else None
+        if instead is not None:
+            return instead
+        if git_http.is_git(asked.path):
+            return git_http.answer_git(self.world, asked)
+        if resource == "graphql":
+            return answer_graphql(self.world, self.limits, asked)
+        return answer_rest(self.world, self.limits, asked)
+
+
+def _operation(asked: Asked) -> str | None:
+    if git_http.is_git(asked.path):
+        return git_http.operation(asked)
+    if asked.plain_path == "/graphql":
+        with suppress(ValueError):
+            return graphql_operation(asked.json())
+        return None
+    return rest_operation(asked.method, asked.plain_path)
+
+
+def _asked(scope: Scope, body: tempfile.SpooledTemporaryFile[bytes]) -> Asked:
+    """Read a request; one that came through a proxy names the whole URL where others name the path."""
+    path = ABSOLUTE.sub("", scope["path"], count=1) or "/"
+    raw_query = scope["query_string"].decode("latin-1")
+    headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+    query = dict(parse_qsl(raw_query, keep_blank_values=True))
+    return Asked(scope["method"], path, query, headers, body, raw_query, scope.get("scheme", "http"))

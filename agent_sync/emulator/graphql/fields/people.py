@@ -1,0 +1,68 @@
+"""Users and organizations."""
+
+from collections.abc import Sequence
+
+from agent_sync.emulator.graphql.request import Request
+from agent_sync.emulator.graphql.tables import Table
+from agent_sync.emulator.operations.boards import require_project
+from agent_sync.emulator.world.boards import Project
+from agent_sync.emulator.world.people import User
+from agent_sync.emulator.world.refusal import Refused
+from agent_sync.emulator.world.repositories import Repository
+
+
+def repositories(owner: User, request: Request) -> Sequence[Repository]:
+    """Return what an account owns."""
+    return [entry for entry in request.world.repositories.values() if entry.owner is owner]
+
+
+def repository(owner: User, request: Request, *, name: str) -> Repository | None:
+    """Return one repository of an account."""
+    try:
+        return request.world.repository(owner.login, name)
+    except Refused:
+        return None
+
+
+def project(owner: User, request: Request, *, number: int) -> Project:
+    """Return one board of an account."""
+    return require_project(request.world, request.viewer, owner.login, number)
+
+
+def projects(owner: User, request: Request, *, query: str | None = None) -> Sequence[Project]:
+    """Return the boards of an account, by title or state."""
+    return matching([entry for entry in request.world.projects.values() if entry.owner is owner], query)
+
+
+def matching(found: Sequence[Project], query: str | None) -> Sequence[Project]:
+    """Keep the boards that pass a filter of words, `is:open` and `is:closed`."""
+    words = (query or "").lower().split()
+    states = {word.removeprefix("is:") for word in words if word.startswith("is:")}
+    titles = [word for word in words if not word.startswith("is:")]
+    return [
+        entry
+        for entry in found
+        if all(word in entry.title.lower() for word in titles)
+        and ("open" not in states or not entry.closed)
+        and ("closed" not in states or entry.closed)
+    ]
+
+
+ACCOUNT: Table = {
+    "avatarUrl": lambda user, request, size=None: request.url(f"/avatars/{user.login}"),  # noqa: ARG005 - one size
+    "url": lambda user, request: request.url(f"/{user.login}"),
+    "resourcePath": lambda user, _: f"/{user.login}",
+    "projectV2": project,
+    "projectsV2": projects,
+    "repository": repository,
+    "repositories": repositories,
+}
+
+RESOLVERS: dict[str, Table] = {
+    "User": ACCOUNT
+    | {
+        "isViewer": lambda user, request: user is request.viewer.user,
+        "email": lambda *_: "",
+    },
+    "Organization": ACCOUNT | {"email": lambda *_: None},
+}

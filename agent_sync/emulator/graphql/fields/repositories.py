@@ -1,0 +1,101 @@
+"""Repositories."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from agent_sync.emulator.graphql.fields.conversations import assignable_users
+from agent_sync.emulator.graphql.fields.people import project, projects
+from agent_sync.emulator.graphql.fields.selecting import chosen_issues, chosen_pulls
+from agent_sync.emulator.graphql.git_objects import GitCommit, GitRef, commit_of, ref_of
+from agent_sync.emulator.graphql.request import Request
+from agent_sync.emulator.graphql.tables import Table, constant
+from agent_sync.emulator.operations.issues import find_conversation, find_issue
+from agent_sync.emulator.operations.pulls import find_pull
+from agent_sync.emulator.world.conversations import Label
+from agent_sync.emulator.world.people import Role
+from agent_sync.emulator.world.repositories import Repository
+
+
+def refs(
+    repository: Repository,
+    _request: Request,
+    *,
+    ref_prefix: str,
+    query: str | None = None,
+    direction: str | None = None,
+) -> Sequence[GitRef]:
+    """Return the refs under a prefix, by name."""
+    found = repository.git.refs(ref_prefix)
+    names = sorted((name for name in found if (query or "") in name), reverse=direction == "DESC")
+    return [GitRef(repository, name, found[name]) for name in names]
+
+
+def git_object(
+    repository: Repository, _request: Request, *, oid: str | None = None, expression: str | None = None
+) -> GitCommit | None:
+    """Return the commit that a SHA or an expression means."""
+    return commit_of(repository, repository.git.resolve(oid or expression or ""))
+
+
+def labels(repository: Repository, _request: Request, *, query: str | None = None) -> Sequence[Label]:
+    """Return the labels, by part of the name."""
+    return [label for label in repository.labels.values() if (query or "").lower() in label.name.lower()]
+
+
+def permission(repository: Repository, request: Request) -> str:
+    """Return the viewer's role."""
+    return repository.role_of(request.viewer.user).upper()
+
+
+def updated_at(repository: Repository, _request: Request) -> Any:
+    """Return when anything in the repository changed last."""
+    return max(
+        (entry.updated_at for entry in repository.conversations.values()), default=repository.created_at
+    )
+
+
+RESOLVERS: dict[str, Table] = {
+    "Repository": {
+        "assignableUsers": lambda repository, request, query=None: assignable_users(
+            repository, request, query
+        ),
+        "autoMergeAllowed": constant(False),
+        "defaultBranchRef": lambda repository, _: ref_of(repository, repository.default_branch),
+        "deleteBranchOnMerge": constant(False),
+        "hasIssuesEnabled": constant(True),
+        "hasProjectsEnabled": constant(True),
+        "hasWikiEnabled": constant(False),
+        "isArchived": lambda repository, _: repository.archived,
+        "isFork": constant(False),
+        "isInOrganization": lambda repository, _: repository.owner.is_organization,
+        "isPrivate": constant(False),
+        "issue": lambda repository, _, number: find_issue(repository, number),
+        "issueOrPullRequest": lambda repository, _, number: find_conversation(repository, number),
+        "issues": lambda repository, _, **wanted: chosen_issues(repository.issues, **wanted),
+        "label": lambda repository, _, name: repository.labels.get(name.lower()),
+        "labels": labels,
+        "mergeCommitAllowed": constant(True),
+        "nameWithOwner": lambda repository, _: repository.full_name,
+        "object": git_object,
+        "parent": constant(None),
+        "projectV2": lambda repository, request, number: project(repository.owner, request, number=number),
+        "projectsV2": lambda repository, request, query=None: projects(
+            repository.owner, request, query=query
+        ),
+        "pullRequest": lambda repository, _, number: find_pull(repository, number),
+        "pullRequests": lambda repository, _, **wanted: chosen_pulls(repository.pulls, **wanted),
+        "pushedAt": updated_at,
+        "rebaseMergeAllowed": constant(True),
+        "ref": lambda repository, _, qualified_name: ref_of(repository, qualified_name),
+        "refs": refs,
+        "resourcePath": lambda repository, _: f"/{repository.full_name}",
+        "squashMergeAllowed": constant(True),
+        "sshUrl": lambda repository, _: f"git@github.com:{repository.full_name}.git",
+        "updatedAt": updated_at,
+        "url": lambda repository, request: request.url(f"/{repository.full_name}"),
+        "viewerCanAdminister": lambda repository, request: request.reaches(repository, Role.ADMIN),
+        "viewerDefaultMergeMethod": constant("MERGE"),
+        "viewerPermission": permission,
+        "visibility": constant("PUBLIC"),
+    },
+}

@@ -1,0 +1,104 @@
+"""Check runs and commit statuses."""
+
+from agent_sync.emulator.exchange import Answer, json_answer
+from agent_sync.emulator.operations import checks
+from agent_sync.emulator.rest.call import Call
+from agent_sync.emulator.rest.repositories import LAST_ROUTES, REPO, resolved
+from agent_sync.emulator.rest.shapes.checks import check_shape, combined_status, status_shape
+from agent_sync.emulator.world.checks import CheckRun
+from agent_sync.emulator.world.refusal import not_found
+
+COMMIT = f"{REPO}/commits/{{ref:path}}"
+
+
+def check_of(call: Call, name: str) -> CheckRun:
+    """Return the check run (or job: they share their number) that the path names."""
+    number = call.number(name)
+    for found in call.repository.checks.values():
+        for check in found:
+            if check.identity.number == number:
+                return check
+    raise not_found()
+
+
+def list_checks(call: Call) -> Answer:
+    """Answer the checks of a commit: the newest of each name unless all are asked for."""
+    sha, query = resolved(call, call.params["ref"]), call.asked.query
+    found = checks.latest_checks(call.repository, sha)
+    if query.get("filter") == "all":
+        found = call.repository.checks.get(sha, [])
+    wanted = [
+        check
+        for check in found
+        if query.get("check_name", check.name) == check.name
+        and query.get("status", check.status) == check.status
+    ]
+    shown, links = call.slice(wanted)
+    runs = [check_shape(call.links, check) for check in shown]
+    return json_answer(200, {"total_count": len(wanted), "check_runs": runs}, **links)
+
+
+def get_check(call: Call) -> Answer:
+    """Answer one check run."""
+    return json_answer(200, check_shape(call.links, check_of(call, "check_run_id")))
+
+
+def create_check(call: Call) -> Answer:
+    """Report a check."""
+    conclusion, output = call.optional_text("CheckRun", "conclusion"), call.body.get("output") or {}
+    new = checks.NewCheck(
+        name=call.text("CheckRun", "name"),
+        status=call.optional_text("CheckRun", "status") or ("completed" if conclusion else "queued"),
+        conclusion=conclusion, details_url=call.optional_text("CheckRun", "details_url"),
+        external_id=call.optional_text("CheckRun", "external_id") or "", title=output.get("title"),
+        summary=output.get("summary"), text=output.get("text"),
+    )  # fmt: skip
+    sha = call.text("CheckRun", "head_sha")
+    return json_answer(
+        201, check_shape(call.links, checks.add_check(call.world, call.viewer, call.repository, sha, new))
+    )
+
+
+def update_check(call: Call) -> Answer:
+    """Change how far a check has come."""
+    check = check_of(call, "check_run_id")
+    status, conclusion = (
+        call.optional_text("CheckRun", "status"),
+        call.optional_text("CheckRun", "conclusion"),
+    )
+    checks.update_check(call.world, call.viewer, check, status=status, conclusion=conclusion)
+    return json_answer(200, check_shape(call.links, check))
+
+
+def combined(call: Call) -> Answer:
+    """Answer the statuses of a commit as one."""
+    return json_answer(200, combined_status(call.links, call.repository, resolved(call, call.params["ref"])))
+
+
+def statuses(call: Call) -> Answer:
+    """Answer every status of a commit, newest first."""
+    found = call.repository.statuses.get(resolved(call, call.params["ref"]), [])
+    return call.page(found[::-1], lambda status: status_shape(call.links, status))
+
+
+def create_status(call: Call) -> Answer:
+    """Post a status to a commit."""
+    status = checks.add_status(
+        call.world, call.viewer, call.repository, call.params["sha"], state=call.text("Status", "state"),
+        context=call.optional_text("Status", "context") or "default",
+        description=call.optional_text("Status", "description"),
+        target_url=call.optional_text("Status", "target_url"),
+    )  # fmt: skip
+    return json_answer(201, status_shape(call.links, status))
+
+
+ROUTES = (
+    ("GET", f"{COMMIT}/check-runs", "checks/list-for-ref", list_checks),
+    ("GET", f"{COMMIT}/status", "repos/get-combined-status-for-ref", combined),
+    ("GET", f"{COMMIT}/statuses", "repos/list-commit-statuses-for-ref", statuses),
+    ("POST", f"{REPO}/statuses/{{sha}}", "repos/create-commit-status", create_status),
+    ("POST", f"{REPO}/check-runs", "checks/create", create_check),
+    ("GET", f"{REPO}/check-runs/{{check_run_id}}", "checks/get", get_check),
+    ("PATCH", f"{REPO}/check-runs/{{check_run_id}}", "checks/update", update_check),
+    *LAST_ROUTES,
+)

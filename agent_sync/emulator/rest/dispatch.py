@@ -1,0 +1,91 @@
+"""From method and path to the handler, with every answer's headers and every refusal's body."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from agent_sync.emulator.credentials import token_of
+from agent_sync.emulator.exchange import Answer, Asked, conditional, error_answer
+from agent_sync.emulator.limits import Limits
+from agent_sync.emulator.rest import (
+    actions,
+    checks,
+    comments,
+    issues,
+    meta,
+    pulls,
+    refs,
+    relations,
+    repositories,
+    reviews,
+)
+from agent_sync.emulator.rest.call import Call
+from agent_sync.emulator.rest.headers import common_headers
+from agent_sync.emulator.rest.refusals import refused
+from agent_sync.emulator.world.refusal import Refused
+from agent_sync.emulator.world.world import World
+
+
+@dataclass(frozen=True)
+class Route:
+    """One operation of GitHub's interface and the function that answers it."""
+
+    method: str
+    pattern: re.Pattern[str]
+    operation: str
+    handler: Callable[[Call], Answer]
+
+
+def _compiled(template: str) -> re.Pattern[str]:
+    """Turn a path template into a pattern; `{name:path}` takes slashes too, as branch names do."""
+    pieces = re.split(r"\{(\w+)(:path)?\}", template)
+    literals, names, kinds = pieces[0::3], pieces[1::3], pieces[2::3]
+    groups = [f"(?P<{name}>{'.+' if kind else '[^/]+'})" for name, kind in zip(names, kinds, strict=True)]
+    return re.compile(
+        "".join(re.escape(text) + group for text, group in zip(literals, [*groups, ""], strict=True))
+    )
+
+
+ROUTES = [
+    Route(method, _compiled(template), operation, handler)
+    for module in (meta, repositories, refs, comments, issues, relations, pulls, reviews, checks, actions)
+    for method, template, operation, handler in module.ROUTES
+]
+
+
+def rest_operation(method: str, path: str) -> str | None:
+    """Return GitHub's id of the operation a request asks for."""
+    found = _route(method, path)
+    return found[0].operation if found else None
+
+
+def _route(method: str, path: str) -> tuple[Route, dict[str, str]] | None:
+    for route in ROUTES:
+        match = route.pattern.fullmatch(path.rstrip("/") or "/") if route.method == method else None
+        if match:
+            return route, match.groupdict()
+    return None
+
+
+def answer_rest(world: World, limits: Limits, asked: Asked) -> Answer:
+    """Answer one REST request."""
+    try:
+        with world.lock:
+            viewer = world.viewer(token_of(asked.headers))
+    except Refused as refusal:
+        return refused(refusal)
+    found = _route(asked.method, asked.plain_path)
+    if found is None:
+        return error_answer(404, "Not Found")
+    answer = conditional(asked, _handled(Call(world, limits, viewer, asked, found[1]), found[0]))
+    if answer.status != 304 and found[0].operation != "rate-limit/get":  # noqa: PLR2004 - free, as on GitHub
+        limits.spend("core")
+    return answer.with_headers(**common_headers(world, limits, viewer, "core"))
+
+
+def _handled(call: Call, route: Route) -> Answer:
+    with call.world.lock:
+        try:
+            return route.handler(call)
+        except Refused as refusal:
+            return refused(refusal)

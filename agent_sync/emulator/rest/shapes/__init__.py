@@ -1,0 +1,1 @@
+"""The world's values in the shapes GitHub's REST interface gives them."""

@@ -1,0 +1,127 @@
+"""Running the local GitHub: in a thread for tests and the demo, or as a process of its own."""
+
+import json
+import os
+import signal
+import socket
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+
+import uvicorn
+
+from agent_sync.emulator.application import Application
+from agent_sync.emulator.persistence import Keeper, open_world
+from agent_sync.emulator.scenarios import SCENARIOS
+from agent_sync.emulator.world.world import World
+
+LOOPBACK = "127.0.0.1"
+PATIENCE_S = 10.0
+
+
+class CannotServeError(Exception):
+    """The server cannot be started as asked."""
+
+
+@dataclass(frozen=True)
+class Running:
+    """A server that answers."""
+
+    url: str
+    world: World
+
+
+@contextmanager
+def running(
+    scenario: str = "small",
+    state: str | os.PathLike[str] | None = None,
+    *,
+    port: int = 0,
+    host: str = LOOPBACK,
+    unix_socket: str | None = None,
+) -> Iterator[Running]:
+    """Serve a world from a background thread for as long as the block lasts."""
+    if scenario not in SCENARIOS:
+        raise CannotServeError(f"There is no scenario {scenario!r}; known: {', '.join(SCENARIOS)}.")
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(_listening(host, port))]
+        if unix_socket:
+            sockets.append(stack.enter_context(_listening_unix(unix_socket)))
+        home = Path(state) if state else Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        world = open_world(home, scenario)
+        keeper = Keeper(world, home) if state else None
+        if keeper:
+            keeper.start()
+            stack.callback(keeper.stop)
+        application = Application(world, keeper.note_change if keeper else lambda: None)
+        stack.enter_context(_answering(application, sockets))
+        number = sockets[0].getsockname()[1]
+        yield Running(f"http://{host}:{number}", world)
+
+
+@contextmanager
+def _answering(application: Application, sockets: list[socket.socket]) -> Iterator[None]:
+    config = uvicorn.Config(
+        application, http="h11", ws="none", lifespan="off", loop="asyncio", log_config=None, access_log=False,
+        log_level="critical", server_header=False, date_header=False, timeout_graceful_shutdown=2,
+        timeout_keep_alive=60,
+    )  # fmt: skip
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, args=(sockets,), name="local GitHub", daemon=True)
+    thread.start()
+    try:
+        _wait_until_started(server, thread)
+        yield
+    finally:
+        server.should_exit = True
+        thread.join(PATIENCE_S)
+
+
+def _wait_until_started(server: uvicorn.Server, thread: threading.Thread) -> None:
+    # The sockets listen already; a request that comes a moment early just waits in their queue.
+    while not server.started:
+        thread.join(0.005)
+        if not thread.is_alive():
+            raise CannotServeError("The server ended before it could answer.")
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    if not ip_address(host).is_loopback:
+        raise CannotServeError(f"The local GitHub serves on loopback only, not on {host}.")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        raise CannotServeError(f"Port {port} on {host} cannot be used: {error.strerror}.") from error
+    listener.listen(128)
+    return listener
+
+
+@contextmanager
+def _listening_unix(path: str) -> Iterator[socket.socket]:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        listener.bind(path)
+        listener.listen(128)
+        try:
+            yield listener
+        finally:
+            Path(path).unlink(missing_ok=True)
+
+
+def serve(port: int, scenario: str, state: str | None, unix_socket: str | None = None) -> None:
+    """Serve until told to stop, after one line that says where."""
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    with running(scenario, state, port=port, unix_socket=unix_socket) as server:
+        sys.stdout.write(json.dumps({"url": server.url, "pid": os.getpid()}) + "\n")
+        sys.stdout.flush()
+        stop.wait()

@@ -1,0 +1,58 @@
+"""Answers that go wrong on order, in GitHub's own words."""
+
+from http import HTTPStatus
+
+from agent_sync.emulator.exchange import DOCUMENTATION, Answer, error_answer, json_answer
+from agent_sync.emulator.limits import Limits
+
+SECONDARY = (
+    "You have exceeded a secondary rate limit. Please wait a few minutes before you try again. "
+    "If you reach out to GitHub Support for help, please include the request ID."
+)
+RETRY_AFTER_S = 60
+WORDS = {
+    401: "Bad credentials",
+    404: "Not Found",
+    500: "Server Error",
+    502: "Server Error",
+    504: "Server Error",
+}
+GARBAGE = b"<html><body><h1>\xff\xfe proxy error</h1>\n"
+
+
+def answer_instead(fault: str, *, limits: Limits, resource: str) -> Answer | None:
+    """Return what is answered instead of doing anything, for faults that work that way."""
+    if fault.startswith("status:"):
+        status = int(fault.removeprefix("status:"))
+        return error_answer(status, WORDS.get(status) or _phrase(status))
+    if fault == "secondary_limit":
+        page = f"{DOCUMENTATION}/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits"
+        body = {"message": SECONDARY, "documentation_url": page, "status": "403"}
+        return json_answer(403, body, retry_after=str(RETRY_AFTER_S))
+    if fault == "primary_limit":
+        return _exhausted(limits, resource)
+    return None
+
+
+def garbled(answer: Answer) -> Answer:
+    """Return the answer with a body no client can read."""
+    return Answer(200 if answer.status < 400 else answer.status, GARBAGE, {"content-type": "text/html"})  # noqa: PLR2004
+
+
+def _exhausted(limits: Limits, resource: str) -> Answer:
+    headers = {
+        name.replace("-", "_"): value for name, value in limits.headers(resource, exhausted=True).items()
+    }
+    if resource == "graphql":
+        message = "API rate limit already exceeded for user ID 1."
+        error = {"type": "RATE_LIMITED", "code": "graphql_rate_limit", "message": message}
+        return json_answer(200, {"errors": [error]}, **headers)
+    message = "API rate limit exceeded for user ID 1."
+    return error_answer(403, message).with_headers(**headers)
+
+
+def _phrase(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return "Error"

@@ -1,0 +1,191 @@
+"""A real bare repository, asked and changed through git itself."""
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+ZERO = "0" * 40
+
+# The machine's own configuration must neither help nor disturb.
+ENVIRONMENT = {
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+}
+
+# Receive-pack asks this hook once per ref, so that one refused ref leaves the others alone.
+UPDATE_HOOK = """#!/bin/sh
+while IFS= read -r pattern; do
+  case "$1" in
+    $pattern)
+      echo "error: GH013: Repository rule violations found for $1." >&2
+      echo "- Cannot update this protected ref." >&2
+      exit 1 ;;
+  esac
+done <"$GIT_DIR/refused-refs"
+"""
+
+
+class GitFailed(Exception):  # noqa: N818 - the name says what happened
+    """Git ended with an error; the message is what it wrote."""
+
+
+@dataclass(frozen=True)
+class Author:
+    """Who a commit is by, and when."""
+
+    name: str
+    email: str
+    when: str
+
+
+@dataclass(frozen=True)
+class Commit:
+    """What a commit says."""
+
+    sha: str
+    tree: str
+    parents: tuple[str, ...]
+    author: Author
+    committer: Author
+    message: str
+
+
+class BareRepository:
+    """One bare repository on disk, one method per question or change."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._merges: dict[tuple[str, str], str | None] = {}
+
+    def create(self, default_branch: str) -> None:
+        """Make the repository with the settings a server needs."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        self.run("init", "--quiet", "--bare", f"--initial-branch={default_branch}", "--template=", ".")
+        for key, value in (
+            ("http.receivepack", "true"),
+            ("receive.advertisePushOptions", "false"),
+            ("receive.hideRefs", "refs/pull"),
+            ("uploadpack.allowAnySHA1InWant", "true"),
+            ("uploadpack.allowFilter", "true"),
+            ("gc.auto", "0"),
+            ("core.logAllRefUpdates", "false"),
+        ):
+            self.run("config", key, value)
+        self.refuse_refs([])
+        hook = self.path / "hooks" / "update"
+        hook.parent.mkdir(exist_ok=True)
+        hook.write_text(UPDATE_HOOK)
+        hook.chmod(0o755)
+
+    def refuse_refs(self, patterns: list[str]) -> None:
+        """Let pushes to refs that match one of the patterns be refused from now on."""
+        (self.path / "refused-refs").write_text("".join(f"{pattern}\n" for pattern in patterns))
+
+    def run(self, *arguments: str, text: str = "", extra: dict[str, str] | None = None) -> str:
+        """Run git in the repository and return what it printed."""
+        done = self._finished(arguments, text, extra)
+        if done.returncode:
+            raise GitFailed(done.stderr.strip() or f"git {arguments[0]} failed")
+        return done.stdout.rstrip("\n")
+
+    def succeeds(self, *arguments: str) -> bool:
+        """Run git in the repository and say whether it ended well."""
+        return self._finished(arguments, "", None).returncode == 0
+
+    def _finished(
+        self, arguments: tuple[str, ...], text: str, extra: dict[str, str] | None
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["git", *arguments],
+            cwd=self.path,
+            env=self.environment() | (extra or {}),
+            input=text,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+        )
+
+    def environment(self) -> dict[str, str]:
+        """Return the environment every git process of this repository gets."""
+        return {
+            "PATH": os.environ.get("PATH", os.defpath), "HOME": str(self.path), "GIT_DIR": str(self.path)
+        } | ENVIRONMENT  # fmt: skip
+
+    def refs(self, prefix: str = "refs/") -> dict[str, str]:
+        """Return every ref under a prefix with the object it names."""
+        lines = self.run("for-each-ref", "--format=%(refname) %(objectname)", prefix).splitlines()
+        return dict(line.split(" ", 1) for line in lines)
+
+    def ref(self, name: str) -> str | None:
+        """Return what one full ref name points at, if it exists."""
+        done = self._finished(("rev-parse", "--verify", "--quiet", name), "", None)
+        return done.stdout.strip() or None
+
+    def resolve(self, name: str) -> str | None:
+        """Return the commit a branch, tag, full ref or SHA means, if there is one."""
+        for candidate in (f"refs/heads/{name}", f"refs/tags/{name}", name):
+            done = self._finished(
+                ("rev-parse", "--verify", "--quiet", "--end-of-options", candidate + "^{commit}"), "", None
+            )
+            if done.returncode == 0:
+                return done.stdout.strip()
+        return None
+
+    def set_ref(self, name: str, new: str | None, *, old: str | None) -> None:
+        """Move, create (old is zeros) or delete (new is None) a ref, if it still is what it was."""
+        if new is None:
+            self.run("update-ref", "-d", name, *([old] if old else []))
+        else:
+            self.run("update-ref", name, new, *([old] if old else []))
+
+    def is_ancestor(self, older: str, newer: str) -> bool:
+        """Say whether one commit is contained in the other."""
+        return self.succeeds("merge-base", "--is-ancestor", older, newer)
+
+    def commits_between(self, base: str, head: str) -> list[str]:
+        """Return the commits head has and base has not, oldest first."""
+        return self.run("rev-list", "--reverse", "--topo-order", f"{base}..{head}").split()
+
+    def commit(self, sha: str) -> Commit:
+        """Read one commit."""
+        layout = "%H%x00%T%x00%P%x00%an%x00%ae%x00%aI%x00%cn%x00%ce%x00%cI%x00%B"
+        parts = self.run("show", "--no-patch", f"--format={layout}", sha).split("\0")
+        return Commit(
+            sha=parts[0], tree=parts[1], parents=tuple(parts[2].split()),
+            author=Author(*parts[3:6]), committer=Author(*parts[6:9]), message=parts[9].rstrip("\n"),
+        )  # fmt: skip
+
+    def merged_tree(self, ours: str, theirs: str) -> str | None:
+        """Return the tree of a merge of two commits, or None if they conflict."""
+        if (ours, theirs) not in self._merges:
+            done = self._finished(("merge-tree", "--write-tree", ours, theirs), "", None)
+            if done.returncode not in {0, 1}:
+                raise GitFailed(done.stderr.strip())
+            tree = done.stdout.split("\n", 1)[0]
+            self._merges[ours, theirs] = tree if done.returncode == 0 else None
+        return self._merges[ours, theirs]
+
+    def write_commit(
+        self, tree: str, parents: list[str], message: str, *, author: Author, committer: Author | None = None
+    ) -> str:
+        """Store a commit and return its SHA."""
+        committer = committer or author
+        identity = {
+            "GIT_AUTHOR_NAME": author.name, "GIT_AUTHOR_EMAIL": author.email, "GIT_AUTHOR_DATE": author.when,
+            "GIT_COMMITTER_NAME": committer.name, "GIT_COMMITTER_EMAIL": committer.email,
+            "GIT_COMMITTER_DATE": committer.when,
+        }  # fmt: skip
+        flags = [flag for parent in parents for flag in ("-p", parent)]
+        return self.run("commit-tree", tree, *flags, text=message, extra=identity)
+
+    def tree_with_file(self, base: str | None, path: str, content: str) -> str:
+        """Return the tree of a commit (or an empty one) with one file set."""
+        blob = self.run("hash-object", "-w", "--stdin", text=content)
+        index = {"GIT_INDEX_FILE": str(self.path / "emulator-index")}
+        self.run("read-tree", *([base] if base else ["--empty"]), extra=index)
+        self.run("update-index", "--add", "--cacheinfo", f"100644,{blob},{path}", extra=index)
+        return self.run("write-tree", extra=index)

@@ -1,0 +1,166 @@
+"""Every field the schema promises can be read from a world that has everything."""
+
+from datetime import date
+
+import pytest
+from graphql import (
+    GraphQLNonNull,
+    get_named_type,
+    is_composite_type,
+    is_interface_type,
+    is_object_type,
+    is_union_type,
+)
+
+from agent_sync.emulator.graphql.schema import schema
+from agent_sync.emulator.graphql.types import type_name
+from agent_sync.emulator.operations import boards, people
+from agent_sync.emulator.operations.changes import NewValue
+from agent_sync.emulator.operations.reviews import request_reviewers
+from agent_sync.emulator.world.boards import FieldType, Iteration
+
+ARGUMENTS = {
+    "name": '"Status"', "number": "42", "login": '"octo"', "owner": '"octo"', "qualifiedName": '"main"',
+    "refPrefix": '"refs/"', "url": '"http://x/octo/demo/issues/42"', "query": '"repo:octo/demo"',
+    "type": "ISSUE",
+}  # fmt: skip
+SPECIAL = {
+    "repository(name)": '"demo"', "pullRequest(number)": "45", "projectV2(number)": "1",
+    "label(name)": '"bug"', "context(name)": '"lint"',
+}  # fmt: skip
+# Types that nothing in this world is of; fields that lead to them are null or empty.
+ABSENT = {
+    "AutoMergeRequest", "Bot", "IssueType", "LinkedBranch", "Mannequin", "MergeQueue", "MergeQueueEntry",
+    "Milestone", "Organization", "Project", "ProjectCard", "ProjectColumn",
+    "ProjectV2ItemFieldMilestoneValue", "Team",
+}  # fmt: skip
+PULL, VALUES = "pullRequest(number: 45)", "projectItems(first: 1) { nodes { fieldValues(first: 50) { nodes"
+CHECK = f"{PULL} {{ statusCheckRollup {{ contexts(first: 1) {{ nodes {{ ... on CheckRun"
+# Where the things are that no id leads to; the braces are closed when the road is taken.
+ROADS = [
+    ("StatusCheckRollup", f"{PULL} {{ statusCheckRollup"),
+    ("Status", f"{PULL} {{ commits(first: 1) {{ nodes {{ commit {{ status"),
+    ("Commit", "defaultBranchRef { target { ... on Commit"),
+    ("Ref", "defaultBranchRef"),
+    ("GitActor", "defaultBranchRef { target { ... on Commit { author"),
+    ("ProjectV2ItemFieldValue", f"issue(number: 42) {{ {VALUES}"),
+    ("ProjectV2ItemFieldValue", f"{PULL} {{ {VALUES}"),
+    ("ReactionGroup", f"{PULL} {{ reactionGroups"),
+    ("CheckSuite", f"{CHECK} {{ checkSuite"),
+    ("Workflow", f"{CHECK} {{ checkSuite {{ workflowRun {{ workflow"),
+    ("ReviewRequest", f"{PULL} {{ reviewRequests(first: 1) {{ nodes"),
+    (
+        "ProjectV2IterationFieldConfiguration",
+        'projectV2(number: 1) { field(name: "A ITERATION") { ... on ProjectV2IterationField { configuration',
+    ),
+]
+
+
+def selection(kind, depth):
+    """Return everything a type offers, and what hangs on it; pages are no level of their own."""
+    if is_union_type(kind) or is_interface_type(kind):
+        possible = schema().get_possible_types(kind) if depth > 0 else ()
+        parts = [f"... on {part.name} {{ {selection(part, depth)} }}" for part in possible]
+        return " ".join(["__typename", *parts])
+    through = depth + 1 if kind.name.endswith(("Connection", "Edge")) else depth
+    return " ".join(["__typename", *(field(name, entry, through) for name, entry in kind.fields.items())])
+
+
+def field(name, entry, depth):
+    """Return one field with what it needs, or nothing below the last level."""
+    kind = get_named_type(entry.type)
+    if not is_composite_type(kind):
+        return f"{name}{given(name, entry)}"
+    if depth == 0 or (name in {"node", "nodes", "organization"} and entry.args):
+        return ""
+    return f"{name}{given(name, entry)} {{ {selection(kind, depth - 1)} }}"
+
+
+def given(name, entry):
+    """Return the arguments a field cannot do without."""
+    found = [
+        f"{argument}: {SPECIAL.get(f'{name}({argument})', ARGUMENTS.get(argument))}"
+        for argument, kind in entry.args.items()
+        if isinstance(kind.type, GraphQLNonNull)
+    ]
+    found += ["first: 2"] if "first" in entry.args else []
+    found += ['expression: "main"'] if "expression" in entry.args else []
+    return f"({', '.join(found)})" if found else ""
+
+
+def met(value):
+    """Return the names of all types in an answer."""
+    if isinstance(value, list):
+        return set().union(*map(met, value))
+    if not isinstance(value, dict):
+        return set()
+    return ({value["__typename"]} if "__typename" in value else set()).union(*map(met, value.values()))
+
+
+@pytest.fixture
+def full(desk):
+    """Return a desk in front of a world with one of everything."""
+    world, octo = desk.world, desk.world.viewer("any")
+    project, repository = world.project("octo", 1), world.repository("octo", "demo")
+    number = desk.pull()["number"]
+    pull = repository.conversations[number]
+    desk.act("add_check", pull=number, name="test", conclusion="success", required=True)
+    desk.act("add_check", pull=number, name="build", status="in_progress")
+    desk.act("add_status", pull=number, context="lint", state="success")
+    thread = {"path": "fix.txt", "line": 1, "body": "Why?"}
+    desk.act("review", pull=number, state="APPROVED", body="Good", threads=[thread], by="mona")
+    desk.act("comment", issue=42, body="On it")
+    desk.act("comment", issue=number, body="Look")
+    desk.act("sub_issue", issue=43, parent=42)
+    request_reviewers(world, octo, pull, [world.add_user("hubot")])
+    people.assign(world, octo, desk.issue(), ["octo"])
+    people.set_labels(world, octo, desk.issue(), ["bug"])
+    boards.add_item(world, octo, project, pull)
+    boards.add_draft(world, octo, project, title="Idea")
+    sprint = Iteration("a1b2c3d4", "Sprint 1", date(2026, 1, 5), 14)
+    for kind, value in (
+        (FieldType.NUMBER, NewValue(number=3)),
+        (FieldType.DATE, NewValue(day=date(2026, 1, 1))),
+        (FieldType.TEXT, NewValue(text="x")),
+        (FieldType.ITERATION, NewValue(iteration_id=sprint.id)),
+    ):
+        entry = boards.add_field(world, project, f"A {kind}", kind, iterations=[sprint])
+        boards.set_value(world, octo, desk.issue().items[0], entry, value=value)
+    return desk
+
+
+def nodes(full):
+    """Return the things that can be asked for by id, one of each kind."""
+    issue, pull = full.issue(), full.issue(45)
+    board, reported = issue.items[0].project, issue.repository
+    found = [
+        issue.repository, issue, pull, issue.comments[0], issue.labels[0], issue.items[0], board,
+        pull.reviews[0], pull.threads[0], pull.threads[0].comments[0], full.world.user("octo"), *board.fields,
+        *reported.checks[pull.head_sha], *reported.statuses[pull.head_sha], *reported.runs,
+        *(item.content for item in board.items.values()),
+    ]  # fmt: skip
+    return {type_name(entry): entry.id for entry in found}
+
+
+def told(full, query, **variables):
+    """Return the types of an answer in which nothing went wrong but what is not there."""
+    answer = full.answer(query, **variables)
+    wrong = [error for error in answer.get("errors", []) if error["type"] != "NOT_FOUND"]
+    assert wrong == []
+    return met(answer["data"])
+
+
+def test_everything_is_answered(full):
+    """Every field of every type is read at least once, and each type is met that the world can hold."""
+    found = told(full, "{ " + selection(schema().query_type, 1) + " }")
+    for name, node_id in nodes(full).items():
+        part = f"... on {name} {{ {selection(schema().type_map[name], 1)} }}"
+        found |= told(full, f"query($id: ID!) {{ node(id: $id) {{ {part} }} }}", id=node_id)
+    for name, road in ROADS:
+        query = (
+            f'{{ repository(owner: "octo", name: "demo") {{ {road} {{ {selection(schema().type_map[name], 1)}'
+        )
+        found |= told(full, query + "}" * (query.count("{") - query.count("}")))
+    objects = {kind.name for kind in schema().type_map.values() if is_object_type(kind)}
+    expected = {name for name in objects if not name.startswith("__") and not name.endswith("Payload")}
+    assert expected - found - {"Query", "Mutation"} == ABSENT

@@ -1,0 +1,255 @@
+"""What mutations change, and what they refuse."""
+
+from datetime import date
+
+import pytest
+from mutating import done, refused, run
+
+from agent_sync.emulator.operations import boards
+from agent_sync.emulator.world.boards import FieldType, Iteration
+
+
+@pytest.fixture
+def repository(desk):
+    """Return the repository of the small world."""
+    return desk.world.repository("octo", "demo")
+
+
+@pytest.fixture
+def project(desk):
+    """Return the board of the small world."""
+    return desk.world.project("octo", 1)
+
+
+def test_issue_from_creation_to_reopening(desk, repository, project):
+    """An issue is created on a board, edited, closed with a reason, and reopened."""
+    made = done(
+        desk, "createIssue", "issue { id number assignees(first: 5) { nodes { login } } "
+        "labels(first: 5) { nodes { name } } projectItems(first: 5) { totalCount } }",
+        repositoryId=repository.id, title="New", body="Text", assigneeIds=[desk.world.user("mona").id],
+        labelIds=[repository.labels["bug"].id], projectV2Ids=[project.id], projectIds=None,
+    )["issue"]  # fmt: skip
+    assert made["number"] == 45
+    assert made["assignees"]["nodes"] == [{"login": "mona"}]
+    assert made["labels"]["nodes"] == [{"name": "bug"}]
+    assert made["projectItems"]["totalCount"] == 1
+    edited = done(
+        desk, "updateIssue", "issue { title body state }", id=made["id"], title="Newer", state="CLOSED"
+    )
+    assert edited["issue"] == {"title": "Newer", "body": "Text", "state": "CLOSED"}
+    opened = done(desk, "reopenIssue", "issue { state stateReason }", issueId=made["id"])
+    assert opened["issue"] == {"state": "OPEN", "stateReason": "REOPENED"}
+    closed = done(desk, "closeIssue", "issue { stateReason }", issueId=made["id"], stateReason="NOT_PLANNED")
+    assert closed["issue"]["stateReason"] == "NOT_PLANNED"
+
+
+def test_issue_people_and_labels_are_replaced(desk, repository):
+    """Updating an issue with lists makes them exactly those."""
+    answer = done(
+        desk, "updateIssue",
+        "issue { assignees(first: 5) { nodes { login } } labels(first: 5) { nodes { name } } }",
+        id=desk.issue(40).id, assigneeIds=[desk.world.user("octo").id],
+        labelIds=[repository.labels["question"].id],
+    )  # fmt: skip
+    assert answer["issue"] == {
+        "assignees": {"nodes": [{"login": "octo"}]},
+        "labels": {"nodes": [{"name": "question"}]},
+    }
+
+
+def test_classic_boards_are_gone(desk, repository):
+    """A classic board's id leads nowhere."""
+    assert refused(
+        desk, "createIssue", "issue { id }", repositoryId=repository.id, title="x", projectIds=["P_1"]
+    ) == (
+        "NOT_FOUND",
+        "Could not resolve to a node with the global id of 'P_1'",
+    )
+
+
+def test_comment_is_written_changed_and_deleted(desk):
+    """A comment can be written, changed and deleted."""
+    made = done(
+        desk,
+        "addComment",
+        "commentEdge { cursor node { id url } } subject { id }",
+        subjectId=desk.issue().id,
+        body="a",
+    )
+    node = made["commentEdge"]["node"]
+    assert "/octo/demo/issues/42#issuecomment-" in node["url"]
+    done(desk, "updateIssueComment", "issueComment { body }", id=node["id"], body="b")
+    assert [comment.body for comment in desk.issue().comments] == ["b"]
+    done(desk, "deleteIssueComment", "clientMutationId", id=node["id"])
+    assert desk.issue().comments == []
+
+
+def test_client_mutation_id_is_echoed(desk):
+    """The client's own mark comes back, and does nothing else."""
+    payload = done(desk, "closeIssue", "clientMutationId", issueId=desk.issue().id, clientMutationId="mark")
+    assert payload == {"clientMutationId": "mark"}
+
+
+def test_assignees(desk):
+    """People are assigned, taken off, and replaced by id or login."""
+    octo, mona, issue = desk.world.user("octo"), desk.world.user("mona"), desk.issue().id
+    both = "assignable { assignees(first: 5) { nodes { login } } }"
+
+    def logins(payload):
+        return [user["login"] for user in payload["assignable"]["assignees"]["nodes"]]
+
+    assert logins(
+        done(desk, "addAssigneesToAssignable", both, assignableId=issue, assigneeIds=[octo.id, mona.id])
+    ) == [
+        "octo",
+        "mona",
+    ]
+    assert logins(
+        done(desk, "removeAssigneesFromAssignable", both, assignableId=issue, assigneeIds=[octo.id])
+    ) == ["mona"]
+    assert logins(
+        done(desk, "replaceActorsForAssignable", both, assignableId=issue, actorLogins=["octo"])
+    ) == ["octo"]
+    assert logins(done(desk, "replaceActorsForAssignable", both, assignableId=issue, actorIds=[])) == []
+
+
+def test_labels(desk, repository):
+    """Labels are put on and taken off."""
+    names = "labelable { labels(first: 5) { nodes { name } } }"
+    bug = repository.labels["bug"].id
+    added = done(desk, "addLabelsToLabelable", names, labelableId=desk.issue().id, labelIds=[bug])
+    assert added["labelable"]["labels"]["nodes"] == [{"name": "bug"}]
+    gone = done(desk, "removeLabelsFromLabelable", names, labelableId=desk.issue().id, labelIds=[bug])
+    assert gone["labelable"]["labels"]["nodes"] == []
+
+
+def test_relations(desk):
+    """Blockers and sub-issues are set and taken back, each refused twice."""
+    issue, other = desk.issue(42).id, desk.issue(43).id
+    both = {"issueId": issue, "blockingIssueId": other}
+    blocked = done(desk, "addBlockedBy", "issue { blockedBy(first: 5) { nodes { number } } }", **both)
+    assert blocked["issue"]["blockedBy"]["nodes"] == [{"number": 43}]
+    assert refused(desk, "addBlockedBy", "issue { id }", **both)[0] == "UNPROCESSABLE"
+    done(desk, "removeBlockedBy", "issue { id }", **both)
+    url = "http://127.0.0.1:80/octo/demo/issues/43"
+    parent = done(
+        desk, "addSubIssue", "subIssue { number parent { number } }", issueId=issue, subIssueUrl=url
+    )
+    assert parent["subIssue"] == {"number": 43, "parent": {"number": 42}}
+    again = {"issueId": desk.issue(40).id, "subIssueId": other}
+    assert refused(desk, "addSubIssue", "issue { id }", **again)[0] == "UNPROCESSABLE"
+    moved = done(desk, "addSubIssue", "subIssue { parent { number } }", **again, replaceParent=True)
+    assert moved["subIssue"]["parent"]["number"] == 40
+    done(desk, "removeSubIssue", "issue { id }", issueId=desk.issue(40).id, subIssueId=other)
+    assert refused(desk, "addSubIssue", "issue { id }", issueId=issue)[0] == "UNPROCESSABLE"
+
+
+VALUES = {
+    "text": (FieldType.TEXT, {"text": "x"}, "... on ProjectV2ItemFieldTextValue { text }", {"text": "x"}),
+    "number": (
+        FieldType.NUMBER,
+        {"number": 2.5},
+        "... on ProjectV2ItemFieldNumberValue { number }",
+        {"number": 2.5},
+    ),
+    "date": (
+        FieldType.DATE,
+        {"date": "2026-01-31"},
+        "... on ProjectV2ItemFieldDateValue { date }",
+        {"date": "2026-01-31"},
+    ),
+    "iteration": (
+        FieldType.ITERATION,
+        {"iterationId": "a1"},
+        "... on ProjectV2ItemFieldIterationValue { title startDate duration }",
+        {"title": "Sprint", "startDate": "2026-01-05", "duration": 14},
+    ),
+}
+
+
+@pytest.mark.parametrize(("kind", "value", "shown", "expected"), VALUES.values(), ids=VALUES.keys())
+def test_every_type_of_field_is_set_and_cleared(desk, project, *, kind, value, shown, expected):
+    """A field of every settable type takes its value, shows it, and is emptied again."""
+    sprint = Iteration("a1", "Sprint", date(2026, 1, 5), 14)
+    field = boards.add_field(desk.world, project, "Extra", kind, iterations=[sprint])
+    place = {"projectId": project.id, "itemId": desk.issue().items[0].id, "fieldId": field.id}
+    read = f'projectV2Item {{ fieldValueByName(name: "Extra") {{ {shown} }} }}'
+    assert done(desk, "updateProjectV2ItemFieldValue", read, **place, value=value) == {
+        "projectV2Item": {"fieldValueByName": expected}
+    }
+    assert done(desk, "clearProjectV2ItemFieldValue", read, **place) == {
+        "projectV2Item": {"fieldValueByName": None}
+    }
+
+
+REFUSED_VALUES = {
+    "unknown option": ("Status", {"singleSelectOptionId": "ffff"}, "does not belong to the field"),
+    "empty option": ("Status", {"singleSelectOptionId": ""}, "does not belong to the field"),
+    "wrong type": ("Agent", {"number": 1}, "Did not receive a text value"),
+    "two values": ("Agent", {"number": 1, "text": "x"}, "Only one"),
+    "mirrored field": ("Assignees", {"text": "x"}, "not supported"),
+}
+
+
+@pytest.mark.parametrize(("field", "value", "said"), REFUSED_VALUES.values(), ids=REFUSED_VALUES.keys())
+def test_values_that_do_not_fit(desk, project, field, value, said):
+    """A value that does not fit its field is refused as a validation error."""
+    kind, message = refused(
+        desk, "updateProjectV2ItemFieldValue", "projectV2Item { id }", projectId=project.id,
+        itemId=desk.issue().items[0].id, fieldId=project.field_named(field).id, value=value,
+    )  # fmt: skip
+    assert kind == "VALIDATION"
+    assert said in message
+
+
+def test_archived_items(desk, project):
+    """An archived card leaves the list, refuses changes, and comes back."""
+    item = desk.issue().items[0].id
+    place = {"projectId": project.id, "itemId": item}
+    assert done(desk, "archiveProjectV2Item", "item { isArchived }", **place)["item"]["isArchived"] is True
+    field = {"fieldId": project.field_named("Agent").id, "value": {"text": "x"}}
+    kind, message = refused(desk, "updateProjectV2ItemFieldValue", "projectV2Item { id }", **place, **field)
+    assert (kind, message) == ("UNPROCESSABLE", "The item is archived and cannot be updated")
+    query = """{ user(login: "octo") { projectV2(number: 1) { shown: items { totalCount }
+      put_away: items(archivedStates: [ARCHIVED]) { totalCount }
+      both: items(archivedStates: [ARCHIVED, NOT_ARCHIVED]) { totalCount } } }
+      repository(owner: "octo", name: "demo") { issue(number: 42) {
+        shown: projectItems(includeArchived: false) { totalCount } all: projectItems { totalCount } } } }"""
+    counts = desk.data(query)
+    assert [entry["totalCount"] for entry in counts["user"]["projectV2"].values()] == [4, 1, 5]
+    assert [entry["totalCount"] for entry in counts["repository"]["issue"].values()] == [0, 1]
+    assert done(desk, "unarchiveProjectV2Item", "item { isArchived }", **place)["item"]["isArchived"] is False
+
+
+def test_deleted_items(desk, project):
+    """A deleted card is gone from board and issue; the issue stays."""
+    item = desk.issue().items[0].id
+    place = {"projectId": project.id, "itemId": item}
+    assert done(desk, "deleteProjectV2Item", "deletedItemId", **place) == {"deletedItemId": item}
+    assert refused(desk, "deleteProjectV2Item", "deletedItemId", **place)[0] == "NOT_FOUND"
+    assert desk.issue().items == []
+
+
+def test_a_re_issued_option_orphans_the_card(desk, project):
+    """After option ids were re-issued, the card shows no status and the old id is refused."""
+    old = project.field_named("Status").option("Todo").id
+    desk.act("rename_option", field="Status", option="Todo", to="Ready", reissue_ids=True)
+    query = """{ repository(owner: "octo", name: "demo") { issue(number: 42) {
+      projectItems(first: 1) { nodes { fieldValueByName(name: "Status") { __typename } } } } } }"""
+    assert desk.data(query)["repository"]["issue"]["projectItems"]["nodes"] == [{"fieldValueByName": None}]
+    kind, message = refused(
+        desk, "updateProjectV2ItemFieldValue", "projectV2Item { id }", projectId=project.id,
+        itemId=desk.issue().items[0].id, fieldId=project.field_named("Status").id,
+        value={"singleSelectOptionId": old},
+    )  # fmt: skip
+    assert (kind, message) == ("VALIDATION", "The single select option Id does not belong to the field")
+
+
+def test_boards_of_others_are_read_only(desk, project):
+    """Someone who may only read the code may not move cards."""
+    desk.act("role", user="guest", role="read")
+    answer = run(
+        desk, "archiveProjectV2Item", "item { id }", using="as:guest", projectId=project.id,
+        itemId=desk.issue().items[0].id,
+    )  # fmt: skip
+    assert answer["errors"][0]["type"] == "FORBIDDEN"

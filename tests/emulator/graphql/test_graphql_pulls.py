@@ -1,0 +1,184 @@
+"""Pull requests and refs through GraphQL."""
+
+import pytest
+from mutating import done, refused
+
+
+@pytest.fixture
+def repository(desk):
+    """Return the repository of the small world."""
+    return desk.world.repository("octo", "demo")
+
+
+def created(desk, repository, **given):
+    place = {"repositoryId": repository.id, "baseRefName": "main", "title": "T"}
+    return refused(desk, "createPullRequest", "pullRequest { id }", **(place | given))
+
+
+def test_a_duplicate_is_refused(desk, repository):
+    """A second open pull request from the same branch is refused in GitHub's words."""
+    desk.pull("topic")
+    assert created(desk, repository, headRefName="topic") == (
+        "UNPROCESSABLE",
+        "A pull request already exists for octo:topic.",
+    )
+
+
+def test_a_missing_branch_is_refused(desk, repository):
+    """A branch that was never pushed gives GitHub's joined sentence."""
+    kind, message = created(desk, repository, headRefName="gone")
+    assert kind == "UNPROCESSABLE"
+    assert message.startswith(
+        "Head sha can't be blank, Base sha can't be blank, No commits between main and gone"
+    )
+
+
+def test_no_commits_between_is_refused(desk, repository):
+    """A branch without commits of its own is refused."""
+    assert created(desk, repository, headRefName="main")[1] == "No commits between main and main"
+
+
+def test_draft_close_reopen_and_edit(desk):
+    """A pull request becomes a draft and ready again, is closed, reopened, and edited."""
+    pull = {"pullRequestId": desk.pull()["id"]}
+    draft = done(desk, "convertPullRequestToDraft", "pullRequest { isDraft mergeStateStatus }", **pull)
+    assert draft["pullRequest"] == {"isDraft": True, "mergeStateStatus": "DRAFT"}
+    kind, message = refused(desk, "mergePullRequest", "pullRequest { id }", **pull)
+    assert (kind, message) == ("UNPROCESSABLE", "Pull Request is still a draft")
+    done(desk, "markPullRequestReadyForReview", "pullRequest { id }", **pull)
+    closed = done(desk, "closePullRequest", "pullRequest { state closed mergeable }", **pull)
+    assert closed["pullRequest"] == {"state": "CLOSED", "closed": True, "mergeable": "UNKNOWN"}
+    assert done(desk, "reopenPullRequest", "pullRequest { state }", **pull)["pullRequest"]["state"] == "OPEN"
+    edited = done(
+        desk, "updatePullRequest", "pullRequest { title body state } actor { login }", **pull,
+        title="New", body="B", state="CLOSED", maintainerCanModify=False,
+    )  # fmt: skip
+    assert edited == {
+        "pullRequest": {"title": "New", "body": "B", "state": "CLOSED"},
+        "actor": {"login": "octo"},
+    }
+
+
+def test_update_people_labels_and_base(desk, repository):
+    """Assignees, labels and base of a pull request are set in one mutation."""
+    pull = desk.pull()["id"]
+    head = repository.git.ref("refs/heads/main")
+    done(desk, "createRef", "ref { id }", repositoryId=repository.id, name="refs/heads/next", oid=head)
+    answer = done(
+        desk, "updatePullRequest", "pullRequest { baseRefName assignees(first: 1) { nodes { login } } "
+        "labels(first: 1) { nodes { name } } closingIssuesReferences(first: 5) { totalCount } }",
+        pullRequestId=pull, baseRefName="next", assigneeIds=[desk.world.user("mona").id],
+        labelIds=[repository.labels["bug"].id],
+    )["pullRequest"]  # fmt: skip
+    assert answer == {
+        "baseRefName": "next", "assignees": {"nodes": [{"login": "mona"}]},
+        "labels": {"nodes": [{"name": "bug"}]}, "closingIssuesReferences": {"totalCount": 0},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("method", ["MERGE", "SQUASH", "REBASE"])
+def test_merge_closes_what_the_body_names(desk, method):
+    """Merging by any method moves the base branch and closes the issue in the body."""
+    pull = desk.pull(body="Fixes #42")
+    wrong = "0" * 40
+    kind, message = refused(
+        desk, "mergePullRequest", "pullRequest { id }", pullRequestId=pull["id"], expectedHeadOid=wrong
+    )
+    assert (kind, message) == ("UNPROCESSABLE", "Head branch was modified. Review and try the merge again.")
+    merged = done(
+        desk, "mergePullRequest", "pullRequest { state merged mergedBy { login } "
+        "mergeCommit { oid messageHeadline } baseRef { target { oid } } }",
+        pullRequestId=pull["id"], mergeMethod=method,
+    )["pullRequest"]  # fmt: skip
+    assert (merged["state"], merged["merged"], merged["mergedBy"]) == ("MERGED", True, {"login": "octo"})
+    assert merged["baseRef"]["target"]["oid"] == merged["mergeCommit"]["oid"]
+    assert desk.issue().is_open is False
+
+
+def test_what_a_pull_request_changes(desk):
+    """Commits, files and line counts come from git."""
+    number = desk.pull()["number"]
+    query = """query($n: Int!) { repository(owner: "octo", name: "demo") { pullRequest(number: $n) {
+      additions deletions changedFiles files(first: 5) { nodes { path changeType additions } }
+      commits(last: 1) { totalCount nodes { commit { oid messageHeadline } } } headRefOid } } }"""
+    pull = desk.data(query, n=number)["repository"]["pullRequest"]
+    assert (pull["additions"], pull["deletions"], pull["changedFiles"]) == (1, 0, 1)
+    assert pull["files"]["nodes"] == [{"path": "fix.txt", "changeType": "ADDED", "additions": 1}]
+    assert pull["commits"]["totalCount"] == 1
+    assert pull["commits"]["nodes"][0]["commit"]["oid"] == pull["headRefOid"]
+
+
+def test_reviews_and_threads(desk):
+    """A review opens a thread that is answered and resolved; approval decides."""
+    pull = desk.pull()
+    desk.act("review", pull=pull["number"], state="CHANGES_REQUESTED", body="No", by="mona",
+             threads=[{"path": "fix.txt", "line": 1, "body": "Why?"}])  # fmt: skip
+    query = """query($n: Int!) { repository(owner: "octo", name: "demo") { pullRequest(number: $n) {
+      reviewDecision reviews(first: 5, states: [CHANGES_REQUESTED]) { nodes { author { login } state } }
+      latestReviews(first: 5) { nodes { state } }
+      reviewThreads(first: 5) { nodes { id isResolved path line } } } } }"""
+    read = desk.data(query, n=pull["number"])["repository"]["pullRequest"]
+    assert read["reviewDecision"] == "CHANGES_REQUESTED"
+    thread = read["reviewThreads"]["nodes"][0]
+    assert (thread["isResolved"], thread["path"], thread["line"]) == (False, "fix.txt", 1)
+    reply = {"pullRequestReviewThreadId": thread["id"], "body": "Because."}
+    answered = done(desk, "addPullRequestReviewThreadReply", "comment { replyTo { body } }", **reply)
+    assert answered["comment"]["replyTo"]["body"] == "Why?"
+    settled = done(
+        desk, "resolveReviewThread", "thread { isResolved resolvedBy { login } }", threadId=thread["id"]
+    )
+    assert settled["thread"] == {"isResolved": True, "resolvedBy": {"login": "octo"}}
+    done(desk, "unresolveReviewThread", "thread { id }", threadId=thread["id"])
+    approve = {"pullRequestId": pull["id"], "event": "APPROVE"}
+    assert refused(desk, "addPullRequestReview", "pullRequestReview { id }", **approve) == (
+        "UNPROCESSABLE",
+        "Can not approve your own pull request",
+    )
+    desk.act("review", pull=pull["number"], state="APPROVED", by="mona")
+    assert desk.data(query, n=pull["number"])["repository"]["pullRequest"]["reviewDecision"] == "APPROVED"
+
+
+def test_a_review_with_threads_is_submitted(desk):
+    """A comment review with a thread can be submitted; one without an event cannot."""
+    pull = {"pullRequestId": desk.pull()["id"]}
+    made = done(
+        desk, "addPullRequestReview", "pullRequestReview { state comments(first: 1) { nodes { path } } }",
+        **pull, event="COMMENT", body="Hm", threads=[{"path": "fix.txt", "line": 1, "body": "x"}],
+    )["pullRequestReview"]  # fmt: skip
+    assert made == {"state": "COMMENTED", "comments": {"nodes": [{"path": "fix.txt"}]}}
+    assert refused(desk, "addPullRequestReview", "pullRequestReview { id }", **pull)[0] == "UNPROCESSABLE"
+
+
+def test_refs_are_made_moved_and_deleted(desk, repository):
+    """A ref is created, found, moved only forward unless forced, and deleted."""
+    main, topic = repository.git.ref("refs/heads/main"), desk.branch("topic")
+    ahead = repository.git.ref(f"refs/heads/{topic}")
+    made = done(
+        desk, "createRef", "ref { id name prefix target { oid } }", repositoryId=repository.id,
+        name="refs/agent-sync/x", oid=ahead,
+    )["ref"]  # fmt: skip
+    assert (made["name"], made["prefix"]) == ("x", "refs/agent-sync/")
+    back = {"refId": made["id"], "oid": main}
+    assert refused(desk, "updateRef", "ref { id }", **back) == (
+        "UNPROCESSABLE",
+        "Update is not a fast forward",
+    )
+    assert (
+        done(desk, "updateRef", "ref { target { oid } }", **back, force=True)["ref"]["target"]["oid"] == main
+    )
+    done(desk, "deleteRef", "clientMutationId", refId=made["id"])
+    assert refused(desk, "deleteRef", "clientMutationId", refId=made["id"])[0] == "NOT_FOUND"
+
+
+def test_refs_are_listed_by_prefix(desk):
+    """Branches are listed by name, upwards or downwards."""
+    desk.branch("a")
+    desk.branch("b")
+    query = """query($d: OrderDirection) { repository(owner: "octo", name: "demo") {
+      refs(refPrefix: "refs/heads/", first: 10, direction: $d) { nodes { name } } } }"""
+    assert [ref["name"] for ref in desk.data(query)["repository"]["refs"]["nodes"]] == ["a", "b", "main"]
+    assert [ref["name"] for ref in desk.data(query, d="DESC")["repository"]["refs"]["nodes"]] == [
+        "main",
+        "b",
+        "a",
+    ]
