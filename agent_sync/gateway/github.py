@@ -18,7 +18,7 @@ class GitHub:
     @property
     def requests(self) -> int:
         """How many requests have gone out so far, repeated ones included."""
-        return self._line.requests
+        return self._line.counter.requests
 
     def lookup(self, *, branch: str, issue: int) -> Lookup:
         """Return everything that opening a pull request for `branch` depends on."""

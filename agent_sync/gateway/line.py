@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from agent_sync.gateway.answer import Answer
 from agent_sync.gateway.auth import Token
+from agent_sync.gateway.counter import Counter
 from agent_sync.gateway.documents import document
 from agent_sync.gateway.endpoint import Endpoint
 from agent_sync.gateway.failures import Call, Failures
@@ -26,7 +27,7 @@ class Line:
     token: Token
     settings: Settings
     sleep: "Sleep | None" = None
-    requests: int = field(default=0, init=False)
+    counter: Counter = field(default_factory=Counter, init=False)
 
     @property
     def names(self) -> dict[str, str]:
@@ -51,11 +52,7 @@ class Line:
         """The connection, made when it is first needed."""
         from agent_sync.gateway.wire import Wire
 
-        return Wire(self.endpoint, self.token, timeout_s=self.settings.github.timeout_s, count=self.count)
-
-    def count(self) -> None:
-        """Count one request."""
-        self.requests += 1
+        return Wire(self.endpoint, self.token, timeout_s=self.settings.github.timeout_s, counter=self.counter)
 
     def send(self, call: Call) -> Answer:
         """Send one document and return the answer, even where parts of it failed."""

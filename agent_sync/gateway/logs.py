@@ -1,6 +1,7 @@
 """Reads the end of a failed check's log."""
 
 import re
+from contextlib import closing
 from urllib.parse import urlsplit
 
 import httpx
@@ -29,7 +30,8 @@ def job_log(line: Line, check_url: str) -> str:
         message = "This check has no log on GitHub: it is not a job of Actions."
         raise NotFound(message, attempted=call.attempted, helps=f"open {one_line(check_url)}")
     path = f"/repos/{line.repository.full_name}/actions/jobs/{job[1]}/logs"
-    headers, body = Rest(line).read(path, call)
+    with closing(Rest(line)) as rest:
+        headers, body = rest.read(path, call)
     place = headers.get("location", "")
     text = _downloaded(line, place, call) if place else body
     return "\n".join(text.splitlines()[-MOST_LINES:])
@@ -45,7 +47,7 @@ def _downloaded(line: Line, place: str, call: Call) -> str:
 
 
 def _tail(line: Line, place: str) -> str:
-    line.count()
+    line.counter.add()
     headers = {"User-Agent": f"agent-sync/{__version__}", "Range": f"bytes=-{MOST_BYTES}"}
     client = httpx.Client(timeout=line.settings.github.timeout_s, trust_env=not line.endpoint.is_loopback)
     kept = b""

@@ -1,5 +1,7 @@
 """Reads who a token belongs to and what it may do."""
 
+from contextlib import closing
+
 from agent_sync.errors import NotFound
 from agent_sync.gateway.asking import ask, thing_at
 from agent_sync.gateway.failures import Call
@@ -19,11 +21,12 @@ def viewer(line: Line) -> Person:
 def _scopes(line: Line, call: Call) -> tuple[str, ...] | None:
     from agent_sync.gateway.rest import Rest
 
-    try:
-        # Costs nothing and works with every kind of token, unlike /user.
-        headers, _ = Rest(line).read("/rate_limit", call)
-    except NotFound:
-        # An Enterprise server without limits does not have this address.
-        headers, _ = Rest(line).read("/meta", call)
+    with closing(Rest(line)) as rest:
+        try:
+            # Costs nothing and works with every kind of token, unlike /user.
+            headers, _ = rest.read("/rate_limit", call)
+        except NotFound:
+            # An Enterprise server without limits does not have this address.
+            headers, _ = rest.read("/meta", call)
     told = headers.get(SCOPES)
     return None if told is None else tuple(scope.strip() for scope in told.split(",") if scope.strip())

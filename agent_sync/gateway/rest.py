@@ -35,13 +35,18 @@ class Rest:
         )
         self._connection = _connection(line, timeout_s)
 
+    def close(self) -> None:
+        """Let the connection go."""
+        self._connection.close()
+        self.github.close()
+
     def read(self, path: str, call: Call) -> tuple[dict[str, str], str]:
         """Return the headers and body at a path; a redirect is an answer like another."""
         with self._line.failures.told(call):
             return self._line.patience.persist(lambda: self._read_once(path), is_write=False)
 
     def _read_once(self, path: str) -> tuple[dict[str, str], str]:
-        self._line.count()
+        self._line.counter.add()
         try:
             status, headers, body = self.github.requester.requestJson("GET", path, cnx=self._connection)
         except requests.exceptions.RequestException as error:
