@@ -45,11 +45,13 @@ def repository_of(url: str | None, *, remote: str) -> Repository:
 
 
 def _parsed(url: str) -> Repository | None:
+    if not url.isprintable():
+        return None
     if "://" in url:
         return _from_url(url)
     scp = None if _HELPER.match(url) else _SCP.fullmatch(url)
     # One letter before the colon is a drive, not a host.
-    if scp is None or len(scp["host"]) == 1:
+    if scp is None or scp.start("path") == len("C:"):
         return None
     return _repository(scp["host"].strip("[]"), scp["path"])
 
