@@ -57,7 +57,6 @@ class Processes:
             raise TimeoutError(f"{command[0]} took longer than {timeout:g} s") from error
         finally:
             _end(process)
-            _let_go(process)
             with self._lock:
                 self._running.discard(process)
 
@@ -73,11 +72,3 @@ def _end(process: subprocess.Popen[str]) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-
-
-def _let_go(process: subprocess.Popen[str]) -> None:
-    """Close what is left of the pipes of a program that did not end by itself."""
-    for pipe in (process.stdin, process.stdout, process.stderr):
-        if pipe:
-            with contextlib.suppress(OSError):
-                pipe.close()
