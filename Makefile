@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 help: ## what there is to run
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-$(VENV)/ready: requirements/installer.txt requirements/dev.txt pyproject.toml
+$(VENV)/ready: requirements/installer.txt requirements/dev.txt
 	@$(PYTHON) -c 'import sys; sys.exit("agent-sync needs Python 3.11 or newer; this is %d.%d. Try: make PYTHON=python3.12 test" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
 	@echo "setting up $(VENV) …"
 	@$(PYTHON) -m venv --clear $(VENV)

@@ -20,6 +20,7 @@ from agent_sync.lifecycle.actions import (
     Outcome,
     PullAdopted,
     PullOpened,
+    PullRefused,
     PushBranch,
     Record,
     Said,
@@ -35,8 +36,7 @@ def act(action: Action, desk: Desk) -> Outcome:
             desk.git.push(desk.settings.git.remote, branch, sha)
             return BranchPushed(sha)
         case OpenPull():
-            pull, trouble = desk.gateway.open_pull(action)
-            return PullOpened(pull, action.status, action.trouble or trouble)
+            return _opened(desk.gateway, action)
         case AdoptPull(pull, status, change, trouble):
             return PullAdopted(pull, status, trouble or _moved(desk.gateway, change))
         case MoveCard(change):
@@ -54,6 +54,14 @@ def act(action: Action, desk: Desk) -> Outcome:
             return Said(notice)
         case _:
             assert_never(action)
+
+
+def _opened(gateway: Gateway, order: OpenPull) -> PullOpened | PullRefused:
+    try:
+        pull, trouble = gateway.open_pull(order)
+    except Refused as refusal:
+        return PullRefused(refusal.happened)
+    return PullOpened(pull, order.status, order.trouble or trouble)
 
 
 def _moved(gateway: Gateway, change: CardChange | None) -> str:

@@ -9,8 +9,8 @@ from agent_sync import settings as settings_file
 from agent_sync.claim.store import ClaimStore
 from agent_sync.gateway.port import Gateway
 from agent_sync.git import Git
-from agent_sync.hooks.outbox import Outbox
 from agent_sync.log import Log
+from agent_sync.outbox import Outbox
 from agent_sync.place import Place
 from agent_sync.processes import Processes
 from agent_sync.settings import Settings
@@ -60,7 +60,14 @@ class Desk:
         return self.gateway.requests if "gateway" in self.__dict__ else 0
 
 
-def desk_at(place: Place, environment: Mapping[str, str], connect: Connect) -> Desk:
+def desk_at(place: Place, environment: Mapping[str, str]) -> Desk:
     """Put the desk of one worktree together."""
     settings = settings_file.load(Path(place.settings_file), environment)
-    return Desk(place, settings, environment, connect)
+    return Desk(place, settings, environment, _connected)
+
+
+def _connected(desk: Desk) -> Gateway:
+    """Load the client libraries now that GitHub is really needed."""
+    from agent_sync.gateway.connect import connect
+
+    return connect(desk)

@@ -36,29 +36,34 @@ class Processes:
         timeout: float | None = None,
     ) -> Finished:
         """Run `command` to its end; at the time limit it is ended with all it started, and TimeoutError raised."""
-        process = subprocess.Popen(
-            command,
-            cwd=directory,
-            env=dict(environment),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            encoding="utf-8",
-            errors="surrogateescape",
-            start_new_session=True,
-        )
+        with self._started(command, directory, environment) as process:
+            try:
+                stdout, stderr = process.communicate(stdin, timeout=timeout)
+                return Finished(process.returncode, stdout, stderr)
+            except subprocess.TimeoutExpired as error:
+                raise TimeoutError(f"{command[0]} took longer than {timeout:g} s") from error
+            finally:
+                _end(process)
+                with self._lock:
+                    self._running.discard(process)
+
+    def _started(self, command: Sequence[str], directory: str, environment: Mapping[str, str]) -> subprocess.Popen[str]:
+        # Started and noted in one go, so that nobody can end all in between and miss this one.
         with self._lock:
+            process = subprocess.Popen(
+                command,
+                cwd=directory,
+                env=dict(environment),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                encoding="utf-8",
+                errors="surrogateescape",
+                start_new_session=True,
+            )
             self._running.add(process)
-        try:
-            stdout, stderr = process.communicate(stdin, timeout=timeout)
-            return Finished(process.returncode, stdout, stderr)
-        except subprocess.TimeoutExpired as error:
-            raise TimeoutError(f"{command[0]} took longer than {timeout:g} s") from error
-        finally:
-            _end(process)
-            with self._lock:
-                self._running.discard(process)
+            return process
 
     def end_all(self) -> None:
         """End every program that still runs, with all it started."""

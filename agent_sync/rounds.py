@@ -9,17 +9,16 @@ from agent_sync import clock, files
 from agent_sync.act import act
 from agent_sync.claim.model import Claim
 from agent_sync.desk import Desk
-from agent_sync.errors import ClaimGone, RateLimited, Refused
-from agent_sync.lifecycle import messages
+from agent_sync.errors import ClaimGone, RateLimited
 from agent_sync.lifecycle.actions import (
     Action,
     BranchPushed,
+    CardRefused,
     ClaimDeleted,
-    OpenPull,
     Outcome,
     Paused,
+    PullRefused,
     Record,
-    Said,
     Say,
 )
 from agent_sync.lifecycle.decide import decide
@@ -84,13 +83,14 @@ def _rounds(desk: Desk, trigger: Trigger, facts: Facts) -> None:
 
 
 def _round(desk: Desk, trigger: Trigger, *, claim: Claim, facts: Facts) -> tuple[Claim | None, Facts, bool]:
-    """Do what is decided, one action after the other; the third value tells that nothing was left to do."""
+    """Do what is decided, one action after the other; the third value tells that there is no use in going on."""
     actions = decide(trigger, claim, facts)
     now: Claim | None = claim
+    is_over = not actions
     for action in actions:
-        if now is not None:
-            now, facts = _perform(desk, trigger, action, claim=now, facts=facts)
-    return now, facts, not actions
+        if now is not None and not is_over:
+            now, facts, is_over = _perform(desk, trigger, action, claim=now, facts=facts)
+    return now, facts, is_over
 
 
 def _asked(desk: Desk, trigger: Trigger, claim: Claim, facts: Facts) -> Facts:
@@ -117,25 +117,21 @@ def _answered(desk: Desk, question: Question, claim: Claim, facts: Facts) -> Fac
             return replace(facts, closing=closing)
 
 
-def _perform(desk: Desk, trigger: Trigger, action: Action, *, claim: Claim, facts: Facts) -> tuple[Claim | None, Facts]:
+def _perform(
+    desk: Desk, trigger: Trigger, action: Action, *, claim: Claim, facts: Facts
+) -> tuple[Claim | None, Facts, bool]:
     began, before = time.monotonic(), desk.requests
-    outcome = _outcome(desk, action, claim)
+    outcome = act(action, desk)
     after = _settle(desk, trigger, outcome, claim=claim, facts=facts)
     phase_after = after.phase if after else "gone"
     _logged(desk, type(outcome).__name__, began, before, trigger=trigger, phase=claim.phase, phase_after=phase_after)
     facts = replace(facts, told=desk.outbox.told())
     if isinstance(outcome, BranchPushed):
-        return after, facts.pushed(outcome.sha)
-    return after, facts if isinstance(action, Record | Say) else facts.outdated()
-
-
-def _outcome(desk: Desk, action: Action, claim: Claim) -> Outcome:
-    try:
-        return act(action, desk)
-    except Refused as refusal:
-        if isinstance(action, OpenPull):
-            return Said(messages.pull_refused(claim, refusal.happened))
-        raise
+        facts = facts.pushed(outcome.sha)
+    elif not isinstance(action, Record | Say):
+        facts = facts.outdated()
+    # What was refused once would be refused again at once: the next event is early enough.
+    return after, facts, isinstance(outcome, PullRefused | CardRefused)
 
 
 def _settle(desk: Desk, trigger: Trigger, outcome: Outcome, *, claim: Claim, facts: Facts) -> Claim | None:

@@ -16,6 +16,4 @@ def place_here() -> Place:
 
 def desk_here() -> Desk:
     """Return the desk of the worktree the command was started in."""
-    from agent_sync.gateway.connect import connect
-
-    return desk_at(place_here(), settings_file.environment(), connect)
+    return desk_at(place_here(), settings_file.environment())

@@ -1,6 +1,7 @@
 """One request from arrival to answer: faults and latency, the right view, the journal."""
 
 import asyncio
+import logging
 import re
 import tempfile
 import time
@@ -13,14 +14,17 @@ from starlette.types import Receive, Scope, Send
 from agent_sync.emulator import git_http
 from agent_sync.emulator.connection import cut, send_answer, send_half
 from agent_sync.emulator.control import PREFIX, Control
-from agent_sync.emulator.exchange import Answer, Asked
+from agent_sync.emulator.exchange import Answer, Asked, error_answer
 from agent_sync.emulator.faults import Request
 from agent_sync.emulator.graphql_http import answer_graphql, graphql_operation
 from agent_sync.emulator.journal import Entry
 from agent_sync.emulator.limits import Limits
 from agent_sync.emulator.rest.dispatch import answer_rest, rest_operation
+from agent_sync.emulator.rest.headers import sender_headers
 from agent_sync.emulator.trouble import answer_instead, garbled
 from agent_sync.emulator.world.world import World
+
+log = logging.getLogger(__name__)
 
 ABSOLUTE = re.compile(r"https?://[^/]+")
 IN_MEMORY = 8 * 1024 * 1024
@@ -38,13 +42,8 @@ class Application:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         with tempfile.SpooledTemporaryFile(max_size=IN_MEMORY) as body:
-            while True:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    return
-                body.write(message.get("body", b""))
-                if not message.get("more_body"):
-                    break
+            if not await _received(receive, body):
+                return
             asked = _asked(scope, body)
             if asked.path.startswith(PREFIX):
                 await send_answer(send, await asyncio.to_thread(self.control.answer, asked))
@@ -54,36 +53,56 @@ class Application:
                 self.changed()
 
     async def _exchange(self, asked: Asked, receive: Receive, send: Send) -> None:
+        """Answer one request of the interface or of git, with the trouble that was ordered for it."""
         started = time.perf_counter()
-        operation = _operation(asked)
-        is_git = git_http.is_git(asked.path)
+        operation, is_git = _operation(asked), git_http.is_git(asked.path)
         fault = self.control.faults.take(Request(asked.method, asked.path, asked.plain_path, operation))
-        await asyncio.sleep(0 if is_git else self.control.latency_s)
-        if fault and fault.startswith("delay:"):
-            await asyncio.sleep(float(fault.removeprefix("delay:")))
+        await asyncio.sleep(_pause(fault, 0.0 if is_git else self.control.latency_s))
         answer = None if fault == "drop_before" else await asyncio.to_thread(self._answer, asked, fault)
-        dropped = answer is None or fault == "drop_after_apply"
-        spent = round((time.perf_counter() - started) * 1000, 3)
-        status = None if dropped or answer is None else answer.status
-        entry = Entry(asked.method, asked.path, operation, status, spent)
+        shown = None if fault == "drop_after_apply" else answer
+        ms = round((time.perf_counter() - started) * 1000, 3)
+        entry = Entry(asked.method, asked.path, operation, shown.status if shown else None, ms)
         self.control.journal.add(entry, is_git=is_git)
-        if dropped or answer is None:
+        if shown is None:
             await cut(receive, send)
         elif fault == "truncate":
-            await send_half(receive, send, answer)
+            await send_half(receive, send, shown)
         else:
-            await send_answer(send, garbled(answer) if fault == "garbage" else answer)
+            await send_answer(send, garbled(shown) if fault == "garbage" else shown)
 
     def _answer(self, asked: Asked, fault: str | None) -> Answer:
         resource = "graphql" if asked.plain_path == "/graphql" else "core"
         instead = answer_instead(fault, limits=self.limits, resource=resource) if fault else None
         if instead is not None:
-            return instead
+            return instead.with_headers(**sender_headers(self.world.clock))
+        try:
+            return self._viewed(asked).with_headers(**sender_headers(self.world.clock))
+        except Exception:  # a mistake of this program must look like one of GitHub's, and be seen
+            log.exception("%s %s failed", asked.method, asked.path)
+            return error_answer(500, "Server Error")
+
+    def _viewed(self, asked: Asked) -> Answer:
         if git_http.is_git(asked.path):
             return git_http.answer_git(self.world, asked)
-        if resource == "graphql":
+        if asked.plain_path == "/graphql":
             return answer_graphql(self.world, self.limits, asked)
         return answer_rest(self.world, self.limits, asked)
+
+
+def _pause(fault: str | None, latency_s: float) -> float:
+    delayed = fault is not None and fault.startswith("delay:")
+    return latency_s + (float((fault or "").removeprefix("delay:")) if delayed else 0.0)
+
+
+async def _received(receive: Receive, body: tempfile.SpooledTemporaryFile[bytes]) -> bool:
+    """Read the whole body; a caller who hangs up before its end is not answered."""
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return False
+        body.write(message.get("body", b""))
+        if not message.get("more_body"):
+            return True
 
 
 def _operation(asked: Asked) -> str | None:

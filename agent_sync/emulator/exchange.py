@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from http import HTTPStatus
 from typing import IO, Any
 
 JSON = "application/json; charset=utf-8"
@@ -94,12 +95,12 @@ def error_answer(status: int, message: str, **more: Any) -> Answer:
 
 def conditional(asked: Asked, answer: Answer) -> Answer:
     """Give a readable answer its ETag, and shorten it to 304 if the caller knows it already."""
-    if asked.method != "GET" or answer.status != 200:  # noqa: PLR2004 - the one status with a body worth an ETag
+    if asked.method != "GET" or answer.status != HTTPStatus.OK:
         return answer
     tag = f'W/"{hashlib.sha256(answer.body).hexdigest()}"'
     tagged = answer.with_headers(etag=tag, cache_control="private, max-age=60, s-maxage=60")
     known = [entry.strip() for entry in asked.headers.get("if-none-match", "").split(",")]
     plain = tag.removeprefix("W/")
     if tag in known or plain in known:
-        return replace(tagged, status=304, body=b"")
+        return replace(tagged, status=HTTPStatus.NOT_MODIFIED, body=b"")
     return tagged

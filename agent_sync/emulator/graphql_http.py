@@ -7,7 +7,7 @@ from agent_sync.emulator.credentials import token_of
 from agent_sync.emulator.exchange import Answer, Asked, error_answer, json_answer
 from agent_sync.emulator.graphql import execute
 from agent_sync.emulator.limits import Limits
-from agent_sync.emulator.rest.headers import common_headers
+from agent_sync.emulator.rest.headers import viewer_headers
 from agent_sync.emulator.rest.refusals import refused
 from agent_sync.emulator.world.refusal import Refused
 from agent_sync.emulator.world.world import World
@@ -43,4 +43,4 @@ def answer_graphql(world: World, limits: Limits, asked: Asked) -> Answer:
     limits.spend("graphql")
     with world.lock:
         result = execute(world, viewer, body, asked.links.web)
-    return json_answer(200, result).with_headers(**common_headers(world, limits, viewer, "graphql"))
+    return json_answer(200, result).with_headers(**viewer_headers(limits, viewer, "graphql"))

@@ -18,6 +18,7 @@ import uvicorn
 from agent_sync.emulator.application import Application
 from agent_sync.emulator.persistence import Keeper, open_world
 from agent_sync.emulator.scenarios import SCENARIOS
+from agent_sync.emulator.world.bare import unusable_git
 from agent_sync.emulator.world.world import World
 
 LOOPBACK = "127.0.0.1"
@@ -48,6 +49,8 @@ def running(
     """Serve a world from a background thread for as long as the block lasts."""
     if scenario not in SCENARIOS:
         raise CannotServeError(f"There is no scenario {scenario!r}; known: {', '.join(SCENARIOS)}.")
+    if problem := unusable_git():
+        raise CannotServeError(f"The local GitHub needs git 2.38 or newer on the PATH: {problem}.")
     with ExitStack() as stack:
         sockets = [stack.enter_context(_listening(host, port))]
         if unix_socket:
@@ -61,7 +64,7 @@ def running(
         application = Application(world, keeper.note_change if keeper else lambda: None)
         stack.enter_context(_answering(application, sockets))
         number = sockets[0].getsockname()[1]
-        yield Running(f"http://{host}:{number}", world)
+        yield Running(f"http://{f'[{host}]' if ':' in host else host}:{number}", world)
 
 
 @contextmanager
@@ -94,7 +97,8 @@ def _listening(host: str, port: int) -> socket.socket:
     if not ip_address(host).is_loopback:
         raise CannotServeError(f"The local GitHub serves on loopback only, not on {host}.")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # Only with its protocol named does asyncio switch Nagle's algorithm off: 40 ms for every answer.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))

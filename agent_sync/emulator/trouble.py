@@ -24,19 +24,25 @@ def answer_instead(fault: str, *, limits: Limits, resource: str) -> Answer | Non
     """Return what is answered instead of doing anything, for faults that work that way."""
     if fault.startswith("status:"):
         status = int(fault.removeprefix("status:"))
-        return error_answer(status, WORDS.get(status) or _phrase(status))
+        limited = status == HTTPStatus.TOO_MANY_REQUESTS
+        return _limited(status) if limited else error_answer(status, WORDS.get(status) or _phrase(status))
     if fault == "secondary_limit":
-        page = f"{DOCUMENTATION}/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits"
-        body = {"message": SECONDARY, "documentation_url": page, "status": "403"}
-        return json_answer(403, body, retry_after=str(RETRY_AFTER_S))
+        return _limited(403)
     if fault == "primary_limit":
         return _exhausted(limits, resource)
     return None
 
 
+def _limited(status: int) -> Answer:
+    """Return the secondary limit, which GitHub answers as 403 or as 429."""
+    page = f"{DOCUMENTATION}/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits"
+    body = {"message": SECONDARY, "documentation_url": page, "status": str(status)}
+    return json_answer(status, body, retry_after=str(RETRY_AFTER_S))
+
+
 def garbled(answer: Answer) -> Answer:
     """Return the answer with a body no client can read."""
-    return Answer(200 if answer.status < 400 else answer.status, GARBAGE, {"content-type": "text/html"})  # noqa: PLR2004
+    return Answer(answer.status, GARBAGE, {"content-type": "text/html"})
 
 
 def _exhausted(limits: Limits, resource: str) -> Answer:

@@ -5,6 +5,7 @@ import os
 from dataclasses import dataclass
 
 from agent_sync.lifecycle.facts import Trigger
+from agent_sync.outbox import Readers
 
 EVENT_NAMES = {
     Trigger.STOP: "Stop",
@@ -29,6 +30,17 @@ class Reply:
 
     def __bool__(self) -> bool:
         return bool(self.human or self.agent)
+
+
+def readers_of(trigger: Trigger, *, is_continuation: bool, later: bool) -> Readers:
+    """Return whom the reply to this event reaches; at a stop, reaching the agent costs a turn."""
+    match trigger:
+        case Trigger.STOP:
+            return Readers(human=True, agent=not is_continuation and not later)
+        case Trigger.IDLE | Trigger.SESSION_START | Trigger.PROMPT:
+            return Readers(human=True, agent=True)
+        case Trigger.REWAKE | Trigger.TOOL | Trigger.SYNC:
+            return Readers(human=False, agent=False)
 
 
 def render(trigger: Trigger, reply: Reply) -> str:

@@ -6,15 +6,15 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 
 from agent_sync import clock, quiet, settings as settings_file
-from agent_sync.desk import Connect, Desk, desk_at
+from agent_sync.desk import Desk, desk_at
 from agent_sync.errors import AgentSyncError
 from agent_sync.hooks import reply, stamp
 from agent_sync.hooks.briefing import brief
 from agent_sync.hooks.event import HookEvent, parse, trigger_of
-from agent_sync.hooks.outbox import readers_of
-from agent_sync.hooks.reply import Reply
+from agent_sync.hooks.reply import Reply, readers_of
 from agent_sync.hooks.watchdog import Watchdog
 from agent_sync.lifecycle.actions import Notice
 from agent_sync.lifecycle.facts import Trigger
@@ -57,17 +57,16 @@ PARTS: dict[Trigger, tuple[Participant, ...]] = {
 
 def run(arguments: list[str], raw: bytes) -> None:
     """Answer one hook event; whatever happens, the session goes on."""
-    from agent_sync.gateway.connect import connect
-
     try:
-        status = answer(arguments, raw, connect)
+        status = answer(arguments, raw)
     except Exception as error:  # noqa: BLE001  # hooks fail open: no surprise of ours may stop the agent
-        reply.write(reply.render(trigger_of(arguments), _trouble(error)), descriptor=STDOUT)
+        said = Reply(human=(_trouble(error),))
+        reply.write(reply.render(trigger_of(arguments), said), descriptor=STDOUT)
         status = 0
     os._exit(status)
 
 
-def answer(arguments: list[str], raw: bytes, connect: Connect) -> int:
+def answer(arguments: list[str], raw: bytes) -> int:
     """Find out what the event is about, let every part look, and say the result."""
     trigger = trigger_of(arguments)
     event = parse(trigger, raw)
@@ -78,7 +77,7 @@ def answer(arguments: list[str], raw: bytes, connect: Connect) -> int:
     if place is None:
         return 0
     seen = quiet.look(place, arguments[0])
-    desk = desk_at(place, environment, connect)
+    desk = desk_at(place, environment)
     if trigger is Trigger.REWAKE:
         from agent_sync.hooks.rewake import watch
 
@@ -107,10 +106,12 @@ def _looked(desk: Desk, event: HookEvent, part: Participant) -> Part:
     """Let one part look; its trouble is told once per session and does not stop the others."""
     try:
         return part(desk, event)
-    except AgentSyncError as error:
-        desk.log.write(clock.now(), "trouble", code=error.code, error=str(error), trigger=event.trigger)
-        notice = Notice(f"trouble:{event.session_id}:{error}", f"agent-sync: {error}")
-        desk.outbox.add([notice])
+    except Exception as error:  # noqa: BLE001  # hooks fail open, and one part's trouble is not another's
+        now = clock.now()
+        trace = None if isinstance(error, AgentSyncError) else traceback.format_exc()
+        desk.log.write(now, "trouble", error=str(error), trace=trace, trigger=event.trigger)
+        text = _trouble(error)
+        desk.outbox.add([Notice(f"trouble:{event.session_id or now.isoformat()}:{text}", text)])
         return Part(BUSY)
 
 
@@ -118,7 +119,7 @@ def _say(desk: Desk, event: HookEvent, said: Reply) -> bool:
     """Print, then mark: a kill in between repeats a sentence and never loses one."""
     later = desk.settings.notify.agent == "later"
     readers = readers_of(event.trigger, is_continuation=event.is_continuation, later=later)
-    whole = desk.outbox.reply_for(readers) + said
+    whole = Reply(*desk.outbox.unread(readers)) + said
     text = reply.render(event.trigger, whole)
     reply.write(text, descriptor=STDOUT)
     desk.outbox.mark(readers)
@@ -149,11 +150,9 @@ def _earliest(dues: list[datetime]) -> datetime | None:
     return min(dues, default=None)
 
 
-def _trouble(error: Exception) -> Reply:
+def _trouble(error: Exception) -> str:
     if isinstance(error, AgentSyncError):
-        return Reply(human=(f"agent-sync: {error}",))
+        return f"agent-sync: {error}"
     last = traceback.extract_tb(error.__traceback__)[-1]
-    where = f"{os.path.basename(last.filename)}:{last.lineno}"  # noqa: PTH119  # a display name, not a path
-    return Reply(
-        human=(f"agent-sync stumbled ({type(error).__name__} at {where}) and did nothing. Try: agent-sync doctor",)
-    )
+    where = f"{Path(last.filename).name}:{last.lineno}"
+    return f"agent-sync stumbled ({type(error).__name__} at {where}); the next event goes on. Try: agent-sync doctor"

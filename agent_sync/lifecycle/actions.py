@@ -133,6 +133,13 @@ class PullAdopted:
 
 
 @dataclass(frozen=True)
+class PullRefused:
+    """GitHub said no to the pull request; a later event tries again."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
 class CardMoved:
     """The card says what the claim says."""
 
@@ -232,6 +239,7 @@ Outcome = (
     BranchPushed
     | PullOpened
     | PullAdopted
+    | PullRefused
     | CardMoved
     | CardRefused
     | ChecksUnsettled

@@ -18,6 +18,7 @@ from agent_sync.lifecycle.actions import (
     PullClosed,
     PullMerged,
     PullOpened,
+    PullRefused,
     PullReopened,
     Said,
     TaskClosed,
@@ -60,7 +61,7 @@ def _changes(claim: Claim, outcome: Outcome) -> dict[str, object]:
             return {"close_unmerged": even_unmerged}
         case Paused(until):
             return {"not_before": until}
-        case BranchPushed() | PullMerged() | TaskClosed() | ClaimDeleted() | Said():
+        case BranchPushed() | PullRefused() | PullMerged() | TaskClosed() | ClaimDeleted() | Said():
             return {}
         case _:
             assert_never(outcome)

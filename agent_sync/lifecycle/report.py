@@ -18,6 +18,7 @@ from agent_sync.lifecycle.actions import (
     PullClosed,
     PullMerged,
     PullOpened,
+    PullRefused,
     PullReopened,
     Said,
     TaskClosed,
@@ -34,6 +35,8 @@ def report(trigger: Trigger, claim: Claim, outcome: Outcome, facts: Facts) -> tu
             return (messages.pull_opened(pull), *_board(claim, trouble, status))
         case PullAdopted(pull, status, trouble):
             return (messages.pull_adopted(pull), *_board(claim, trouble, status))
+        case PullRefused(reason):
+            return (messages.pull_refused(claim, reason),)
         case ChecksUnsettled() | ChecksNoted():
             return _checks(trigger, outcome, facts)
         case PullMerged(pull):

@@ -18,6 +18,7 @@ from agent_sync.lifecycle.actions import (
     PullClosed,
     PullMerged,
     PullOpened,
+    PullRefused,
     PullReopened,
     Said,
     TaskClosed,
@@ -66,6 +67,7 @@ TRANSITIONS: dict[type[Outcome], dict[Phase, Phase]] = {
     PullOpened: {Phase.READY_FOR_PR: Phase.PR_CREATED},
     # A claim that lost its pull request's number finds it again without going back.
     PullAdopted: {Phase.READY_FOR_PR: Phase.PR_CREATED} | {phase: phase for phase in _OPEN},
+    PullRefused: {Phase.READY_FOR_PR: Phase.READY_FOR_PR},
     ChecksUnsettled: dict.fromkeys(_OPEN, Phase.CHECKS_RUNNING),
     ChecksNoted: {phase: phase for phase in _OPEN},
     PullMerged: dict.fromkeys(_OPEN, Phase.MERGED_DETECTED),

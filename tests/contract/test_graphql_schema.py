@@ -1,4 +1,5 @@
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 from graphql import build_schema, parse, validate, validate_schema
@@ -9,6 +10,7 @@ from agent_sync.gateway.documents import document
 SDL = (files("agent_sync.emulator") / "schema.graphql").read_text("utf-8")
 QUERIES = files("agent_sync.gateway") / "queries"
 DOCUMENTS = sorted(entry.name.removesuffix(".graphql") for entry in QUERIES.iterdir() if entry.is_file())
+TRIED = sorted((Path(__file__).parents[1] / "emulator" / "graphql" / "documents").glob("*.graphql"))
 
 
 def test_the_local_schema_is_sound():
@@ -31,3 +33,9 @@ def test_every_document_is_valid_here(name):
 def test_every_document_is_valid_at_github(name, published_schema):
     """Every document the gateway sends is valid by GitHub's published schema."""
     assert validate(published_schema, parse(document(name))) == []
+
+
+@pytest.mark.parametrize("tried", TRIED, ids=lambda path: path.stem)
+def test_the_documents_of_our_tests_are_valid_at_github(tried, published_schema):
+    """What the tests ask the local GitHub could be asked of GitHub."""
+    assert validate(published_schema, parse(tried.read_text("utf-8"))) == []

@@ -198,6 +198,7 @@ def checks(client: Recorder, head: str) -> None:
     client.call("POST", f"{REPO}/statuses/{head}", {"context": "lint", "state": "odd"})
     for path in ("check-runs", "status", "statuses"):
         client.get(f"{REPO}/commits/{head}/{path}")
+    client.act("push_commit", branch="contents", path="docs/a.md", content="A\n")
     runs = client.get(f"{REPO}/actions/runs")["workflow_runs"]
     run = f"{REPO}/actions/runs/{runs[0]['id']}"
     client.get(run)
@@ -208,6 +209,10 @@ def checks(client: Recorder, head: str) -> None:
     client.act("complete_check", sha=head, name="test", conclusion="failure")
     client.call("POST", f"{run}/rerun-failed-jobs")
     client.act("complete_check", sha=head, name="test", conclusion="success")
+    client.call("POST", f"{run}/rerun")
+    client.get(f"{REPO}/commits/{head}/pulls")
+    for path in ("README.md", "docs", "docs/a.md", "nope"):
+        client.get(f"{REPO}/contents/{path}?ref=contents")
 
 
 def test_every_answer_is_described(recorder):

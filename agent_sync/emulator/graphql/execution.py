@@ -17,7 +17,7 @@ from graphql import (
     value_from_ast_untyped,
 )
 
-from agent_sync.emulator.graphql.cost import cost_of
+from agent_sync.emulator.graphql.cost import Cost, cost_of
 from agent_sync.emulator.graphql.failures import invalid_document, rendered
 from agent_sync.emulator.graphql.request import Request
 from agent_sync.emulator.graphql.schema import schema
@@ -50,27 +50,51 @@ class Call:
         return list(Walk(schema(), self.document, defaults | self.variables).fields(self.operation))
 
 
+class UnanswerableError(Exception):
+    """Nothing of the request will run; `answer` says why."""
+
+    def __init__(self, *errors: dict[str, Any], **more: Any) -> None:
+        super().__init__(errors)
+        self.answer: Answer = more | {"errors": list(errors)}
+
+
 def execute(world: World, viewer: Viewer, body: dict[str, Any], base_url: str) -> Answer:
     """Answer a request body; `base_url` is the root under which GitHub's pages would be read."""
-    text = body.get("query")
+    try:
+        call = called(body)
+        cost = allowed(call, viewer)
+    except UnanswerableError as problem:
+        return problem.answer
+    return _answer(call, Request(world, viewer, base_url, cost.points, cost.nodes))
+
+
+def called(body: dict[str, Any]) -> Call:
+    """Read a request body, or refuse it."""
+    text, variables = body.get("query"), body.get("variables") or {}
     if not isinstance(text, str) or not text.strip():
-        return {"errors": [{"message": "A query attribute must be specified and must be a string."}]}
+        raise UnanswerableError({"message": "A query attribute must be specified and must be a string."})
+    if not isinstance(variables, dict):
+        raise UnanswerableError({"message": "Variables are invalid JSON."})
     document, errors = checked(text)
     if document is None:
-        return {"errors": [invalid_document(error) for error in errors]}
+        raise UnanswerableError(*map(invalid_document, errors))
     operation = get_operation_ast(document, body.get("operationName") or None)
     if operation is None:
-        return {"errors": [{"message": "An operation name is required"}]}
-    call = Call(document, operation, body.get("variables") or {})
+        raise UnanswerableError({"message": "An operation name is required"})
+    return Call(document, operation, variables)
+
+
+def allowed(call: Call, viewer: Viewer) -> Cost:
+    """Return what a request costs, or refuse one that asks for too much or for what the token may not see."""
     fields = call.fields()
     try:
         cost = cost_of(fields)
     except GraphQLError as error:
-        return {"data": None, "errors": [rendered(error)]}
+        raise UnanswerableError(rendered(error), data=None) from error
     refused = missing_scopes(fields, viewer)
     if refused:
-        return {"data": None, "errors": refused}
-    return _answer(call, Request(world, viewer, base_url, cost.points, cost.nodes))
+        raise UnanswerableError(*refused, data=None)
+    return cost
 
 
 @lru_cache(maxsize=256)

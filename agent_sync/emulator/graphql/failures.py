@@ -1,5 +1,6 @@
 """GraphQL errors in GitHub's shape."""
 
+import re
 from typing import Any
 
 from graphql import GraphQLError
@@ -38,8 +39,32 @@ def shaped(error: GraphQLError, kind: str, message: str) -> dict[str, Any]:
 
 
 def invalid_document(error: GraphQLError) -> dict[str, Any]:
-    """Put an error found before anything ran into GitHub's shape; it has no type."""
+    """Put an error found before anything ran into GitHub's shape; it has a code instead of a type."""
+    for pattern, read in INVALID:
+        found = pattern.match(error.message)
+        if found:
+            extensions, message = read(found)
+            return {"extensions": extensions, "locations": places(error), "message": message}
     return {"locations": places(error), "message": error.message}
+
+
+def _undefined_field(found: re.Match[str]) -> tuple[dict[str, str], str]:
+    name, kind = found["name"], found["kind"]
+    message = f"Field '{name}' doesn't exist on type '{kind}'"
+    return {"code": "undefinedField", "typeName": kind, "fieldName": name}, message
+
+
+def _unknown_argument(found: re.Match[str]) -> tuple[dict[str, str], str]:
+    name, field = found["name"], found["field"]
+    message = f"Field '{field}' doesn't accept argument '{name}'"
+    return {"code": "argumentNotAccepted", "typeName": "Field", "name": field, "argumentName": name}, message
+
+
+# Clients tell an older server by these two, so they have GitHub's codes and words.
+INVALID = (
+    (re.compile(r"Cannot query field '(?P<name>\w+)' on type '(?P<kind>\w+)'"), _undefined_field),
+    (re.compile(r"Unknown argument '(?P<name>\w+)' on field '\w+\.(?P<field>\w+)'"), _unknown_argument),
+)
 
 
 def places(error: GraphQLError) -> list[dict[str, int]]:

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import re
 from dataclasses import dataclass
 
 from agent_sync.emulator.graphql.request import Request
@@ -9,6 +10,8 @@ from agent_sync.emulator.world import bare
 from agent_sync.emulator.world.repositories import Repository
 from agent_sync.emulator.world.world import World
 
+# What git would follow to some other commit is no name of a ref.
+EXPRESSION = re.compile(r"[~^:\s\\?*\[]|@\{|\.\.")
 KNOWN_PREFIXES = ("refs/heads/", "refs/tags/", "refs/pull/")
 
 
@@ -82,7 +85,7 @@ class GitCommit:
 def ref_of(repository: Repository, name: str) -> GitRef | None:
     """Return a ref by its full name, or a branch by its short one."""
     full = name if name.startswith("refs/") else f"refs/heads/{name}"
-    sha = repository.git.ref(full)
+    sha = None if EXPRESSION.search(full) else repository.git.ref(full)
     return GitRef(repository, full, sha) if sha else None
 
 

@@ -13,10 +13,8 @@ from graphql import (
     GraphQLNamedType,
     GraphQLSchema,
     InlineFragmentNode,
-    IntValueNode,
     OperationDefinitionNode,
     SelectionSetNode,
-    VariableNode,
     get_named_type,
     is_interface_type,
     is_object_type,
@@ -104,8 +102,7 @@ class Walk:
 
     def _page_size(self, node: FieldNode) -> int:
         for argument in node.arguments or ():
-            if argument.name.value in {"first", "last"} and isinstance(
-                argument.value, IntValueNode | VariableNode
-            ):
-                return int(self._value(argument.value) or 0)
+            size = self._value(argument.value) if argument.name.value in {"first", "last"} else None
+            if isinstance(size, int):
+                return size
         return 0

@@ -79,6 +79,13 @@ def rerun_job(call: Call) -> Answer:
     return json_answer(201, {})
 
 
+def rerun_run(call: Call) -> Answer:
+    """Run every job of a run again."""
+    for check in list({check.name: check for check in _run(call).checks}.values()):
+        checks.rerun(call.world, call.viewer, check)
+    return json_answer(201, {})
+
+
 def rerun_failed(call: Call) -> Answer:
     """Run the failed jobs of a run again."""
     latest = {check.name: check for check in _run(call).checks}.values()
@@ -96,6 +103,7 @@ ROUTES = (
     ("GET", f"{REPO}/actions/runs", "actions/list-workflow-runs-for-repo", runs),
     ("GET", RUN, "actions/get-workflow-run", run),
     ("GET", f"{RUN}/jobs", "actions/list-jobs-for-workflow-run", jobs),
+    ("POST", f"{RUN}/rerun", "actions/re-run-workflow", rerun_run),
     ("POST", f"{RUN}/rerun-failed-jobs", "actions/re-run-workflow-failed-jobs", rerun_failed),
     ("GET", JOB, "actions/get-job-for-workflow-run", job),
     ("GET", f"{JOB}/logs", "actions/download-job-logs-for-workflow-run", job_logs),

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from agent_sync.emulator.exchange import Answer, Asked, Links, json_answer
 from agent_sync.emulator.limits import Limits
@@ -97,7 +97,7 @@ class Call:
 
     def _page_url(self, page: int) -> str:
         query = {**self.asked.query, "page": str(page)}
-        return f"{self.links.api}{self.asked.plain_path}?{urlencode(query)}"
+        return f"{self.links.api}{quote(self.asked.plain_path)}?{urlencode(query)}"
 
 
 def _whole(text: str | None, default: int) -> int:

@@ -5,6 +5,7 @@ from agent_sync.emulator.operations import checks
 from agent_sync.emulator.rest.call import Call
 from agent_sync.emulator.rest.repositories import LAST_ROUTES, REPO, resolved
 from agent_sync.emulator.rest.shapes.checks import check_shape, combined_status, status_shape
+from agent_sync.emulator.rest.shapes.pulls import simple_pull
 from agent_sync.emulator.world.checks import CheckRun
 from agent_sync.emulator.world.refusal import not_found
 
@@ -92,7 +93,18 @@ def create_status(call: Call) -> Answer:
     return json_answer(201, status_shape(call.links, status))
 
 
+def pulls_with(call: Call) -> Answer:
+    """Answer the pull requests a commit is part of."""
+    sha, git = resolved(call, call.params["ref"]), call.repository.git
+    found = [
+        pull for pull in call.repository.pulls
+        if pull.head_sha == sha or sha in git.commits_between(pull.base_sha, pull.head_sha)
+    ]  # fmt: skip
+    return call.page(found, lambda pull: simple_pull(call.links, pull))
+
+
 ROUTES = (
+    ("GET", f"{COMMIT}/pulls", "repos/list-pull-requests-associated-with-commit", pulls_with),
     ("GET", f"{COMMIT}/check-runs", "checks/list-for-ref", list_checks),
     ("GET", f"{COMMIT}/status", "repos/get-combined-status-for-ref", combined),
     ("GET", f"{COMMIT}/statuses", "repos/list-commit-statuses-for-ref", statuses),

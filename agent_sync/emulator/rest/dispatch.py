@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from http import HTTPStatus
 
 from agent_sync.emulator.credentials import token_of
 from agent_sync.emulator.exchange import Answer, Asked, conditional, error_answer
@@ -11,6 +12,7 @@ from agent_sync.emulator.rest import (
     actions,
     checks,
     comments,
+    contents,
     issues,
     meta,
     pulls,
@@ -20,7 +22,7 @@ from agent_sync.emulator.rest import (
     reviews,
 )
 from agent_sync.emulator.rest.call import Call
-from agent_sync.emulator.rest.headers import common_headers
+from agent_sync.emulator.rest.headers import viewer_headers
 from agent_sync.emulator.rest.refusals import refused
 from agent_sync.emulator.world.refusal import Refused
 from agent_sync.emulator.world.world import World
@@ -48,7 +50,19 @@ def _compiled(template: str) -> re.Pattern[str]:
 
 ROUTES = [
     Route(method, _compiled(template), operation, handler)
-    for module in (meta, repositories, refs, comments, issues, relations, pulls, reviews, checks, actions)
+    for module in (
+        meta,
+        repositories,
+        refs,
+        contents,
+        comments,
+        issues,
+        relations,
+        pulls,
+        reviews,
+        checks,
+        actions,
+    )
     for method, template, operation, handler in module.ROUTES
 ]
 
@@ -78,9 +92,9 @@ def answer_rest(world: World, limits: Limits, asked: Asked) -> Answer:
     if found is None:
         return error_answer(404, "Not Found")
     answer = conditional(asked, _handled(Call(world, limits, viewer, asked, found[1]), found[0]))
-    if answer.status != 304 and found[0].operation != "rate-limit/get":  # noqa: PLR2004 - free, as on GitHub
+    if answer.status != HTTPStatus.NOT_MODIFIED and found[0].operation != "rate-limit/get":
         limits.spend("core")
-    return answer.with_headers(**common_headers(world, limits, viewer, "core"))
+    return answer.with_headers(**viewer_headers(limits, viewer, "core"))
 
 
 def _handled(call: Call, route: Route) -> Answer:

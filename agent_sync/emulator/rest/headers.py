@@ -4,16 +4,22 @@ import uuid
 from email.utils import format_datetime
 
 from agent_sync.emulator.limits import Limits
+from agent_sync.emulator.world.identity import Clock
 from agent_sync.emulator.world.people import Viewer
-from agent_sync.emulator.world.world import World
 
 
-def common_headers(world: World, limits: Limits, viewer: Viewer, resource: str) -> dict[str, str]:
-    """Return the headers about time, scopes and budget."""
+def sender_headers(clock: Clock) -> dict[str, str]:
+    """Return the headers about this one answer: when it was given, and its number."""
+    return {
+        "date": format_datetime(clock.now(), usegmt=True),
+        "x_github_request_id": uuid.uuid4().hex.upper(),
+    }
+
+
+def viewer_headers(limits: Limits, viewer: Viewer, resource: str) -> dict[str, str]:
+    """Return the headers about who asked: their scopes and what is left of their budget."""
     headers = limits.headers(resource) | {
-        "date": format_datetime(world.clock.now(), usegmt=True),
         "x-github-media-type": "github.v3; format=json",
-        "x-github-request-id": uuid.uuid4().hex.upper(),
         "x-oauth-scopes": ", ".join(viewer.scopes),
         "x-accepted-oauth-scopes": "repo",
     }

@@ -187,9 +187,9 @@ ROUTES = (
     ("POST", f"{ISSUE}/labels", "issues/add-labels", add_labels),
     ("PUT", f"{ISSUE}/labels", "issues/set-labels", set_labels),
     ("DELETE", f"{ISSUE}/labels", "issues/remove-all-labels", remove_all_labels),
-    ("DELETE", f"{ISSUE}/labels/{{name}}", "issues/remove-label", remove_label),
+    ("DELETE", f"{ISSUE}/labels/{{name:path}}", "issues/remove-label", remove_label),
     ("GET", f"{ISSUE}/events", "issues/list-events", events),
     ("GET", LABELS, "issues/list-labels-for-repo", repository_labels),
     ("POST", LABELS, "issues/create-label", create_label),
-    ("GET", f"{LABELS}/{{name}}", "issues/get-label", get_label),
+    ("GET", f"{LABELS}/{{name:path}}", "issues/get-label", get_label),
 )

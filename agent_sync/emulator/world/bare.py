@@ -1,6 +1,8 @@
 """A real bare repository, asked and changed through git itself."""
 
 import os
+import re
+import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +30,22 @@ done <"$GIT_DIR/refused-refs"
 """
 
 
+OLDEST_GIT = (2, 38)  # the first whose merge-tree can write a merge without a working tree
+
+
+def unusable_git() -> str | None:
+    """Say what is wrong with this machine's git, if anything is."""
+    if shutil.which("git") is None:
+        return "git is not installed"
+    plain = {**os.environ, **ENVIRONMENT}
+    said = subprocess.run(
+        ["git", "--version"], env=plain, capture_output=True, text=True, check=False
+    ).stdout.strip()
+    version = re.search(r"(\d+)\.(\d+)", said)
+    is_fit = version is not None and (int(version[1]), int(version[2])) >= OLDEST_GIT
+    return None if is_fit else f"it says {said!r}"
+
+
 class GitFailed(Exception):  # noqa: N818 - the name says what happened
     """Git ended with an error; the message is what it wrote."""
 
@@ -51,6 +69,16 @@ class Commit:
     author: Author
     committer: Author
     message: str
+
+
+@dataclass(frozen=True)
+class TreeEntry:
+    """A file or directory at one commit; `kind` is git's word, `blob` or `tree`."""
+
+    kind: str
+    sha: str
+    size: int
+    path: str
 
 
 class BareRepository:
@@ -158,6 +186,30 @@ class BareRepository:
             sha=parts[0], tree=parts[1], parents=tuple(parts[2].split()),
             author=Author(*parts[3:6]), committer=Author(*parts[6:9]), message=parts[9].rstrip("\n"),
         )  # fmt: skip
+
+    def tree_entry(self, commit: str, path: str) -> TreeEntry | None:
+        """Return the file or directory at a path, if there is one."""
+        return next(iter(self._listed(commit, path)), None)
+
+    def tree_entries(self, commit: str, path: str) -> list[TreeEntry]:
+        """Return what a directory holds."""
+        return self._listed(commit, path + "/")
+
+    def _listed(self, commit: str, path: str) -> list[TreeEntry]:
+        lines = self.run("ls-tree", "-z", "-l", commit, "--", path).split("\0")
+        pairs = [line.split("\t", 1) for line in lines if line]
+        parted = [(head.split(), name) for head, name in pairs]
+        return [
+            TreeEntry(kind, sha, 0 if size == "-" else int(size), name)
+            for (_mode, kind, sha, size), name in parted
+        ]
+
+    def blob(self, sha: str) -> bytes:
+        """Return the bytes of a file."""
+        command = ["git", "cat-file", "blob", sha]
+        return subprocess.run(
+            command, cwd=self.path, env=self.environment(), capture_output=True, check=True
+        ).stdout
 
     def merged_tree(self, ours: str, theirs: str) -> str | None:
         """Return the tree of a merge of two commits, or None if they conflict."""

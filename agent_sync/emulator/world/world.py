@@ -1,5 +1,6 @@
 """The world: who and what there is, found by name or node id, behind one lock."""
 
+import re
 import threading
 from pathlib import Path
 from typing import TypeVar
@@ -12,6 +13,8 @@ from agent_sync.emulator.world.refusal import Kind, Refused, not_found
 from agent_sync.emulator.world.repositories import Repository
 
 Node = TypeVar("Node")
+
+LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]*(?:\[bot\])?)")
 
 
 class World:
@@ -94,14 +97,20 @@ class World:
 
     def viewer(self, token: str | None) -> Viewer:
         """Return who a token signs in; no token at all is the default user."""
-        if token == "bad-token":  # noqa: S105 - the name of a behaviour, not a secret
-            raise Refused(Kind.UNAUTHORIZED, "Bad credentials")
-        if token and token.startswith("as:"):
-            return Viewer(self.collaborator(token.removeprefix("as:")))
-        user = self.user(self.default_login)
-        if token == "no-project-scope":  # noqa: S105 - the name of a behaviour, not a secret
-            return Viewer(user, tuple(scope for scope in CLASSIC_SCOPES if scope != "project"))
-        return Viewer(user, may_write=token != "read-only")  # noqa: S105 - see above
+        owner = self.user(self.default_login)
+        match (token or "").partition(":"):
+            case "bad-token", "", _:
+                raise Refused(Kind.UNAUTHORIZED, "Bad credentials")
+            case "no-project-scope", "", _:
+                return Viewer(owner, tuple(scope for scope in CLASSIC_SCOPES if scope != "project"))
+            case "read-only", "", _:
+                return Viewer(owner, may_write=False)
+            case "as", ":", login if LOGIN.fullmatch(login):
+                return Viewer(self.collaborator(login))
+            case "as", ":", _:
+                raise Refused(Kind.UNAUTHORIZED, "Bad credentials")
+            case _:
+                return Viewer(owner)
 
     def collaborator(self, login: str) -> User:
         """Return a user who may write to every repository, created on first use."""

@@ -164,6 +164,20 @@ def test_invalid_documents(desk, query):
     assert answer["errors"][0]["locations"]
 
 
+def test_an_unknown_field_has_githubs_code(desk):
+    """A field GitHub does not have is named in the error's extensions, as on GitHub."""
+    error = desk.error("{ viewer { shoeSize } }")
+    assert error["message"] == "Field 'shoeSize' doesn't exist on type 'User'"
+    assert error["extensions"] == {"code": "undefinedField", "typeName": "User", "fieldName": "shoeSize"}
+
+
+def test_an_unknown_argument_has_githubs_code(desk):
+    """An argument GitHub does not have is named in the error's extensions."""
+    error = desk.answer('{ user(login: "octo", age: 3) { id } }')["errors"][0]
+    assert error["message"] == "Field 'user' doesn't accept argument 'age'"
+    assert error["extensions"]["code"] == "argumentNotAccepted"
+
+
 def test_a_missing_variable(desk):
     """A variable without a value is refused before anything runs."""
     answer = desk.answer("query($login: String!) { user(login: $login) { id } }")

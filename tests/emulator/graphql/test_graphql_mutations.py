@@ -202,6 +202,25 @@ def test_values_that_do_not_fit(desk, project, field, value, said):
     assert said in message
 
 
+def test_draft_items(desk, project):
+    """A note is put on the board, filtered as a draft, and shown with its text."""
+    mona = desk.world.user("mona").id
+    note = {"projectId": project.id, "title": "Idea", "body": "Some day", "assigneeIds": [mona]}
+    shown = "projectItem { type content { ... on DraftIssue { title body creator { login } } } }"
+    assert done(desk, "addProjectV2DraftIssue", shown, **note)["projectItem"] == {
+        "type": "DRAFT_ISSUE",
+        "content": {"title": "Idea", "body": "Some day", "creator": {"login": "octo"}},
+    }
+    query = """query($q: String) { user(login: "octo") { projectV2(number: 1) { items(first: 9, query: $q) {
+      totalCount } } } }"""
+    for text, count in (
+        ("is:draft", 1),
+        ("is:open assignee:mona", 2),
+        ("is:draft label:bug repo:octo/demo", 0),
+    ):
+        assert desk.data(query, q=text)["user"]["projectV2"]["items"]["totalCount"] == count
+
+
 def test_archived_items(desk, project):
     """An archived card leaves the list, refuses changes, and comes back."""
     item = desk.issue().items[0].id

@@ -149,6 +149,25 @@ def test_a_review_with_threads_is_submitted(desk):
     assert refused(desk, "addPullRequestReview", "pullRequestReview { id }", **pull)[0] == "UNPROCESSABLE"
 
 
+def test_reviewers_are_asked(desk):
+    """People are asked for a review, besides or instead of those already asked; never the author."""
+    pull, octo, mona = {"pullRequestId": desk.pull()["id"]}, desk.world.user("octo"), desk.world.user("mona")
+    hubot = desk.world.collaborator("hubot")
+    shown = """pullRequest { reviewRequests(first: 5) {
+        nodes { requestedReviewer { ... on User { login } } } } }
+      requestedReviewersEdge { node { login } }"""
+
+    def asked(**given):
+        answer = done(desk, "requestReviews", shown, **pull, **given)
+        nodes = answer["pullRequest"]["reviewRequests"]["nodes"]
+        return [node["requestedReviewer"]["login"] for node in nodes]
+
+    assert asked(userIds=[mona.id]) == ["mona"]
+    assert asked(userIds=[hubot.id], union=True) == ["mona", "hubot"]
+    assert asked(userIds=[hubot.id]) == ["hubot"]
+    assert refused(desk, "requestReviews", "actor { login }", **pull, userIds=[octo.id])[0] == "UNPROCESSABLE"
+
+
 def test_refs_are_made_moved_and_deleted(desk, repository):
     """A ref is created, found, moved only forward unless forced, and deleted."""
     main, topic = repository.git.ref("refs/heads/main"), desk.branch("topic")

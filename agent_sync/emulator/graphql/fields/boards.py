@@ -40,10 +40,10 @@ def item_type(item: Item, _request: Request) -> str:
     return "ISSUE" if isinstance(item.content, Issue) else "PULL_REQUEST"
 
 
-def value_by_name(item: Item, _request: Request, *, name: str) -> ItemValue | None:
+def value_by_name(item: Item, request: Request, *, name: str) -> ItemValue | None:
     """Return what a card shows in the field of that name, if there is one."""
     field = item.project.field_named(name)
-    return value_of(item, field) if field else None
+    return value_of(item, field, request) if field else None
 
 
 def path(project: Project, _request: Request | None = None) -> str:
@@ -108,7 +108,7 @@ RESOLVERS: dict[str, Table] = {
     },
     "ProjectV2Item": {
         "fieldValueByName": value_by_name,
-        "fieldValues": lambda item, _: list(values_of(item)),
+        "fieldValues": lambda item, request: list(values_of(item, request)),
         "isArchived": lambda item, _: item.archived,
         "type": item_type,
     },

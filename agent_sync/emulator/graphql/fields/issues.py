@@ -35,7 +35,7 @@ def parts(issue: Issue, _request: Request) -> dict[str, Any]:
 RESOLVERS: dict[str, Table] = {
     "Issue": CONVERSATION
     | {
-        "closedByPullRequestsReferences": lambda issue, _: closing_pulls(issue),
+        "closedByPullRequestsReferences": closing_pulls,
         "isPinned": constant(False),
         "issueDependenciesSummary": dependencies,
         "issueType": constant(None),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from agent_sync.emulator.graphql.request import Request
-from agent_sync.emulator.graphql.tables import Table
+from agent_sync.emulator.graphql.tables import Table, constant
 from agent_sync.emulator.operations.boards import require_project
 from agent_sync.emulator.world.boards import Project
 from agent_sync.emulator.world.people import User
@@ -62,7 +62,7 @@ RESOLVERS: dict[str, Table] = {
     "User": ACCOUNT
     | {
         "isViewer": lambda user, request: user is request.viewer.user,
-        "email": lambda *_: "",
+        "email": constant(""),
     },
-    "Organization": ACCOUNT | {"email": lambda *_: None},
+    "Organization": ACCOUNT | {"email": constant(None), "projects": constant([])},
 }

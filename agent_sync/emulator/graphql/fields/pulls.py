@@ -11,6 +11,7 @@ from agent_sync.emulator.graphql.request import Request
 from agent_sync.emulator.graphql.tables import Table, constant
 from agent_sync.emulator.operations.keywords import closing_issues
 from agent_sync.emulator.operations.merging import is_mergeable, merge_state
+from agent_sync.emulator.world.bare import GitFailed
 from agent_sync.emulator.world.people import Role
 from agent_sync.emulator.world.pulls import PullRequest
 
@@ -62,8 +63,11 @@ def mergeable(pull: PullRequest, _request: Request) -> str:
 
 
 def fork_point(pull: PullRequest) -> str:
-    """Return where head and base parted."""
-    return pull.repository.git.run("merge-base", pull.base_sha, pull.head_sha)
+    """Return where head and base parted; histories that never met are compared as they are."""
+    try:
+        return pull.repository.git.run("merge-base", pull.base_sha, pull.head_sha)
+    except GitFailed:
+        return pull.base_sha
 
 
 def commits(pull: PullRequest, _request: Request) -> Sequence[PullCommit]:

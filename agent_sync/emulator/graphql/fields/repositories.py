@@ -12,7 +12,7 @@ from agent_sync.emulator.graphql.tables import Table, constant
 from agent_sync.emulator.operations.issues import find_conversation, find_issue
 from agent_sync.emulator.operations.pulls import find_pull
 from agent_sync.emulator.world.conversations import Label
-from agent_sync.emulator.world.people import Role
+from agent_sync.emulator.world.people import Role, User
 from agent_sync.emulator.world.repositories import Repository
 
 
@@ -25,6 +25,8 @@ def refs(
     direction: str | None = None,
 ) -> Sequence[GitRef]:
     """Return the refs under a prefix, by name."""
+    if not ref_prefix.startswith("refs/"):
+        return []
     found = repository.git.refs(ref_prefix)
     names = sorted((name for name in found if (query or "") in name), reverse=direction == "DESC")
     return [GitRef(repository, name, found[name]) for name in names]
@@ -40,6 +42,20 @@ def git_object(
 def labels(repository: Repository, _request: Request, *, query: str | None = None) -> Sequence[Label]:
     """Return the labels, by part of the name."""
     return [label for label in repository.labels.values() if (query or "").lower() in label.name.lower()]
+
+
+def suggested_actors(
+    repository: Repository,
+    request: Request,
+    *,
+    query: str | None = None,
+    login_names: str | None = None,
+    **_: Any,
+) -> Sequence[User]:
+    """Return who could be assigned; there are no bots here that the capabilities could leave out."""
+    wanted = (login_names or "").lower().replace(",", " ").split()
+    found = assignable_users(repository, request, query)
+    return [user for user in found if not wanted or user.login.lower() in wanted]
 
 
 def permission(repository: Repository, request: Request) -> str:
@@ -79,6 +95,7 @@ RESOLVERS: dict[str, Table] = {
         "object": git_object,
         "parent": constant(None),
         "projectV2": lambda repository, request, number: project(repository.owner, request, number=number),
+        "projects": constant([]),  # classic boards: gone, but older clients still ask
         "projectsV2": lambda repository, request, query=None: projects(
             repository.owner, request, query=query
         ),
@@ -91,6 +108,7 @@ RESOLVERS: dict[str, Table] = {
         "resourcePath": lambda repository, _: f"/{repository.full_name}",
         "squashMergeAllowed": constant(True),
         "sshUrl": lambda repository, _: f"git@github.com:{repository.full_name}.git",
+        "suggestedActors": suggested_actors,
         "updatedAt": updated_at,
         "url": lambda repository, request: request.url(f"/{repository.full_name}"),
         "viewerCanAdminister": lambda repository, request: request.reaches(repository, Role.ADMIN),

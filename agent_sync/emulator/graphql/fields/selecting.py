@@ -1,9 +1,10 @@
 """The arguments by which issues and pull requests are chosen from a list."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
+from agent_sync.emulator.graphql.failures import failure
 from agent_sync.emulator.world.conversations import Conversation, Issue
 from agent_sync.emulator.world.pulls import PullRequest
 
@@ -67,8 +68,16 @@ def _passes(issue: Issue, wanted: dict[str, Any]) -> bool:
         and (wanted.get("mentioned") is None or mentions(issue, wanted["mentioned"]))
         and (wanted.get("states") is None or issue.state.upper() in wanted["states"])
         and has_label(issue, wanted.get("labels"))
-        and (since is None or issue.updated_at >= datetime.fromisoformat(since))
+        and (since is None or issue.updated_at >= _moment(since))
     )
+
+
+def _moment(text: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise failure("VALIDATION", f"'{text}' is not a valid ISO 8601 date and time") from error
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _is_assigned(issue: Issue, login: str | None) -> bool:

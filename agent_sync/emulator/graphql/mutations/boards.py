@@ -10,6 +10,7 @@ from agent_sync.emulator.operations import boards
 from agent_sync.emulator.operations.changes import NewValue
 from agent_sync.emulator.world.boards import Field, Item, Project
 from agent_sync.emulator.world.conversations import Issue
+from agent_sync.emulator.world.people import User
 from agent_sync.emulator.world.pulls import PullRequest
 from agent_sync.emulator.world.refusal import Kind, Refused, not_found
 
@@ -21,6 +22,24 @@ def add_item(request: Request, *, project_id: str, content_id: str) -> Payload:
         raise not_found(f"Could not resolve to a node with the global id of '{content_id}'")
     project = found(request, project_id, Project)
     return {"item": boards.add_item(request.world, request.viewer, project, content)}
+
+
+def add_draft(
+    request: Request,
+    *,
+    project_id: str,
+    title: str,
+    body: str | None = None,
+    assignee_ids: list[str] | None = None,
+) -> Payload:
+    """Put a note on a board."""
+    project, people = (
+        found(request, project_id, Project),
+        [found(request, u, User) for u in assignee_ids or ()],
+    )
+    item = boards.add_draft(request.world, request.viewer, project, title=title, body=body or "")
+    item.content.assignees.extend(people)
+    return {"projectItem": item}
 
 
 def set_value(
@@ -90,6 +109,7 @@ def _card(request: Request, project_id: str, item_id: str) -> Item:
 
 
 MUTATIONS: Table = {
+    "addProjectV2DraftIssue": add_draft,
     "addProjectV2ItemById": add_item,
     "archiveProjectV2Item": archive,
     "clearProjectV2ItemFieldValue": clear_value,

@@ -8,6 +8,7 @@ from agent_sync.emulator.graphql.request import Request
 from agent_sync.emulator.graphql.tables import Table
 from agent_sync.emulator.operations import reviews
 from agent_sync.emulator.operations.reviews import NewThread
+from agent_sync.emulator.world.people import User
 from agent_sync.emulator.world.pulls import PullRequest, ReviewState, ReviewThread
 from agent_sync.emulator.world.refusal import Kind, Refused
 
@@ -32,15 +33,40 @@ def add_review(
         raise Refused(Kind.UNPROCESSABLE, "A review is submitted with APPROVE, COMMENT or REQUEST_CHANGES")
     review = reviews.submit_review(
         request.world, request.viewer, pull, state=EVENTS[event], body=body or "",
-        threads=[NewThread(entry["path"], entry["line"], entry["body"]) for entry in threads or ()],
+        threads=[new_thread(entry) for entry in threads or ()],
     )  # fmt: skip
     return {"pullRequestReview": review, "reviewEdge": Edge(review, cursor(len(pull.reviews) - 1, review))}
+
+
+def new_thread(given: dict[str, Any]) -> NewThread:
+    """Read a remark; it has to say where it belongs."""
+    path, line = given.get("path"), given.get("line")
+    if path is None or line is None:
+        raise Refused(Kind.UNPROCESSABLE, "A thread needs a path and a line")
+    return NewThread(path, line, given["body"])
 
 
 def reply(request: Request, *, pull_request_review_thread_id: str, body: str) -> Payload:
     """Answer in a thread."""
     thread = found(request, pull_request_review_thread_id, ReviewThread)
     return {"comment": reviews.reply_to_thread(request.world, request.viewer, thread, body)}
+
+
+def ask(
+    request: Request, *, pull_request_id: str, user_ids: list[str] | None = None, union: bool | None = False
+) -> Payload:
+    """Ask people for a review, instead of or, with `union`, besides those already asked."""
+    pull, users = (
+        found(request, pull_request_id, PullRequest),
+        [found(request, u, User) for u in user_ids or ()],
+    )
+    before = list(pull.requested_reviewers)
+    reviews.request_reviewers(request.world, request.viewer, pull, users)
+    if not union:
+        pull.requested_reviewers[:] = [user for user in pull.requested_reviewers if user in users]
+    new = [user for user in users if user not in before]
+    edge = Edge(new[-1], cursor(0, new[-1])) if new else None
+    return {"pullRequest": pull, "actor": request.viewer.user, "requestedReviewersEdge": edge}
 
 
 def resolve(request: Request, *, thread_id: str) -> Payload:
@@ -60,6 +86,7 @@ def unresolve(request: Request, *, thread_id: str) -> Payload:
 MUTATIONS: Table = {
     "addPullRequestReview": add_review,
     "addPullRequestReviewThreadReply": reply,
+    "requestReviews": ask,
     "resolveReviewThread": resolve,
     "unresolveReviewThread": unresolve,
 }

@@ -1,6 +1,7 @@
 """Issues, comments, labels and events in REST's shapes."""
 
 from typing import Any
+from urllib.parse import quote
 
 from agent_sync.emulator.exchange import Links
 from agent_sync.emulator.rest.shapes.people import association, optional_user, simple_user
@@ -18,7 +19,7 @@ def label_shape(links: Links, repository: Repository, label: Label) -> dict[str,
     return {
         "id": label.identity.number,
         "node_id": label.id,
-        "url": f"{api_url(links, repository)}/labels/{label.name}",
+        "url": f"{api_url(links, repository)}/labels/{quote(label.name, safe='')}",
         "name": label.name,
         "color": label.color,
         "default": label.is_default,

@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_sync import files
-from agent_sync.hooks.reply import Reply
 from agent_sync.lifecycle.actions import Notice
-from agent_sync.lifecycle.facts import Trigger
 from agent_sync.place import Place
 
 REMEMBERED = 500
@@ -23,17 +21,6 @@ class Readers:
 
     human: bool
     agent: bool
-
-
-def readers_of(trigger: Trigger, *, is_continuation: bool, later: bool) -> Readers:
-    """Return whom the reply to this event reaches; at a stop, reaching the agent costs a turn."""
-    match trigger:
-        case Trigger.STOP:
-            return Readers(human=True, agent=not is_continuation and not later)
-        case Trigger.IDLE | Trigger.SESSION_START | Trigger.PROMPT:
-            return Readers(human=True, agent=True)
-        case Trigger.REWAKE | Trigger.TOOL | Trigger.SYNC:
-            return Readers(human=False, agent=False)
 
 
 @dataclass(frozen=True)
@@ -68,13 +55,12 @@ class Outbox:
                 told = (*box.told, *(notice.id for notice in new))[-REMEMBERED:]
                 self._write(Box((*box.waiting, *new), told))
 
-    def reply_for(self, readers: Readers) -> Reply:
-        """Return what these readers have not read yet."""
+    def unread(self, readers: Readers) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return what the human, and what the agent, has not read yet, as far as they can be reached."""
         waiting = self.waiting() if readers.human or readers.agent else ()
-        return Reply(
-            tuple(notice.text for notice in waiting if notice.for_human and readers.human),
-            tuple(notice.text for notice in waiting if notice.for_agent and readers.agent),
-        )
+        human = tuple(notice.text for notice in waiting if notice.for_human and readers.human)
+        agent = tuple(notice.text for notice in waiting if notice.for_agent and readers.agent)
+        return human, agent
 
     def mark(self, readers: Readers) -> None:
         """Forget what these readers have read."""

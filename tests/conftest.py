@@ -1,0 +1,75 @@
+"""Guards for every test: its own home, no network but loopback, no variable of the person who runs it."""
+
+import os
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings as hypothesis_settings
+from support.desk import Workshop
+
+PROVE = bool(os.environ.get("AGENT_SYNC_PROVE"))
+SCHEMAS = os.environ.get("AGENT_SYNC_GITHUB_SCHEMAS", "")
+_LOOPBACK = ("127.", "::1", "localhost")
+
+hypothesis_settings.register_profile(
+    "test", max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
+hypothesis_settings.register_profile("prove", max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck))
+hypothesis_settings.load_profile("prove" if PROVE else "test")
+
+
+def pytest_collection_modifyitems(items):
+    """Leave the long sweeps to `make prove`."""
+    if not PROVE:
+        skip = pytest.mark.skip(reason="a long sweep: make prove")
+        for item in items:
+            if item.get_closest_marker("prove"):
+                item.add_marker(skip)
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path_factory, monkeypatch):
+    """Give every test a home of its own and an environment that says nothing of the machine."""
+    home = tmp_path_factory.mktemp("home")
+    for name in list(os.environ):
+        if name.startswith(("AGENT_SYNC_", "MOLTNET_", "CLAUDE", "GIT_", "GH_", "GITHUB_", "XDG_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.setenv("GIT_AUTHOR_NAME", "Tester")
+    monkeypatch.setenv("GIT_AUTHOR_EMAIL", "tester@example.invalid")
+    monkeypatch.setenv("GIT_COMMITTER_NAME", "Tester")
+    monkeypatch.setenv("GIT_COMMITTER_EMAIL", "tester@example.invalid")
+    return home
+
+
+@pytest.fixture(autouse=True)
+def only_loopback(monkeypatch):
+    """Make any connection that leaves the machine a failure that explains itself."""
+    connect = socket.socket.connect
+
+    def guarded(self, address):
+        if isinstance(address, tuple) and not str(address[0]).startswith(_LOOPBACK):
+            pytest.fail(f"a test tried to leave the machine: {address}")
+        return connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+@pytest.fixture
+def repo(tmp_path) -> Path:
+    """Make a real git repository with one commit."""
+    root = tmp_path / "repo"
+    root.mkdir()
+    for command in (["init", "-q", "-b", "main"], ["commit", "-q", "--allow-empty", "-m", "Begin"]):
+        subprocess.run(["git", *command], cwd=root, check=True)
+    return root
+
+
+@pytest.fixture
+def workshop(repo) -> Workshop:
+    """Set up a desk in a real repository, with a GitHub that lives in memory."""
+    return Workshop(repo)

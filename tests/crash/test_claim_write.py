@@ -1,0 +1,137 @@
+"""Kills a claim write at every system call it makes, and fails every call it can fail."""
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import PROVE
+from support.claims import claim
+
+from agent_sync.claim.phases import Phase
+from agent_sync.claim.store import ClaimStore
+from agent_sync.place import worktree
+
+WRITER = Path(__file__).with_name("claim_writer.py")
+FAILURES = [
+    ("write", "ENOSPC"),
+    ("write", "EIO"),
+    ("fsync", "EIO"),
+    ("fsync", "ENOSPC"),
+    ("rename", "EIO"),
+    ("openat", "EACCES"),
+    ("openat", "ENOSPC"),
+    ("flock", "EIO"),
+]
+_CALL = re.compile(r"^(?:\[pid +\d+\] )?(\w+)\(")
+
+
+class Writer:
+    """Starts one traced write after the other."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        command = [sys.executable, str(WRITER), str(root)]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def write(self, *strace: str) -> list[str]:
+        """Let one child write under strace; return the names of the calls it made."""
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        child = self.process.stdout.readline().strip()
+        trace = self.root / "trace"
+        tracer = subprocess.Popen(["strace", "-o", str(trace), *strace, "-p", child], stderr=subprocess.PIPE, text=True)
+        said = tracer.stderr.readline()
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(child), signal.SIGUSR1)
+        assert self.process.stdout.readline() == "ended\n"
+        tracer.communicate()
+        if "attached" not in said:
+            pytest.skip(f"strace may not trace here: {said.strip()}")
+        return [match[1] for line in trace.read_text().splitlines() if (match := _CALL.match(line))]
+
+    def end(self) -> None:
+        """Let the process go."""
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.process.wait()
+
+
+@pytest.fixture
+def writer(repo):
+    """Set up a repository and a process that writes claims in it."""
+    if not shutil.which("strace"):
+        pytest.skip("strace is not installed: kills at system calls are not tried")
+    one = Writer(repo)
+    yield one
+    one.end()
+
+
+def start_over(store):
+    """Put the old claim back, as a first write would have left it."""
+    store.file.unlink(missing_ok=True)
+    with store.locked() as token:
+        store.create(token, claim())
+
+
+def points(calls):
+    """Number each call among those of its name, from the first that touches our files."""
+    counted: dict[str, int] = {}
+    result = []
+    for name in calls:
+        counted[name] = counted.get(name, 0) + 1
+        result.append((name, counted[name]))
+    return result
+
+
+def check(store, old, new):
+    """The file is the whole old or the whole new one, and the next write succeeds and leaves no litter."""
+    content = store.file.read_bytes()
+    assert content in {old, new}
+    with store.locked() as token:
+        seen = store.read()
+        store.save(token, seen=seen, changed=seen.model_copy(update={"phase": Phase.DONE}))
+    assert store.read().phase is Phase.DONE
+    assert list(store.file.parent.glob(".agent-claim.json.*")) == []
+    return content == new
+
+
+def test_kill_at_any_system_call_leaves_old_or_new(repo, writer, capsys):
+    """Wherever a write is killed, the file is the complete old or the complete new one."""
+    store = ClaimStore(worktree(str(repo)))
+    start_over(store)
+    old = store.file.read_bytes()
+    every = points(writer.write())
+    new = store.file.read_bytes()
+    assert old != new
+    tried = every if PROVE else every[::7] + [point for point in every if point[0] in {"rename", "fsync"}]
+    outcomes = {True: 0, False: 0}
+    for name, number in tried:
+        start_over(store)
+        writer.write("-e", f"inject={name}:signal=SIGKILL:when={number}")
+        outcomes[check(store, old, new)] += 1
+    with capsys.disabled():
+        sys.stdout.write(
+            f"\nkilled a claim write at {len(tried)} of {len(every)} system calls: {outcomes[False]} old, {outcomes[True]} new, 0 torn\n"
+        )
+    assert outcomes[False]
+    assert outcomes[True]
+
+
+@pytest.mark.parametrize(("call", "error"), FAILURES)
+def test_failing_call_leaves_old_or_new(repo, writer, call, error):
+    """A disk that is full or broken costs the write, never the file."""
+    store = ClaimStore(worktree(str(repo)))
+    start_over(store)
+    old = store.file.read_bytes()
+    calls = writer.write()
+    new = store.file.read_bytes()
+    for number in range(1, calls.count(call) + 1) if PROVE else {1, calls.count(call)}:
+        start_over(store)
+        writer.write("-e", f"inject={call}:error={error}:when={number}")
+        check(store, old, new)

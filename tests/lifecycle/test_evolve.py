@@ -1,0 +1,116 @@
+from datetime import timedelta
+
+import pytest
+from support.claims import NOW, claim
+from support.github import pull
+
+from agent_sync.claim.phases import Phase
+from agent_sync.lifecycle import actions as a
+from agent_sync.lifecycle.checks import CI, Verdict
+from agent_sync.lifecycle.evolve import ImpossibleTransition, evolve
+from agent_sync.lifecycle.steps import TRANSITIONS
+
+NOTICE = a.Notice("i", "t")
+VERDICT = Verdict(CI.RUNNING, "a" * 40, passed=2, running=1)
+OUTCOMES = [
+    a.BranchPushed("a"),
+    a.PullOpened(pull(), "In Review"),
+    a.PullAdopted(pull(), "In Review"),
+    a.PullRefused("no"),
+    a.CardMoved("In Review"),
+    a.CardRefused("In Review", "why"),
+    a.ChecksUnsettled(pull(), VERDICT, NOW),
+    a.ChecksNoted(pull(), VERDICT, NOW),
+    a.PullMerged(pull()),
+    a.PullClosed(pull()),
+    a.PullReopened(pull()),
+    a.Paused(NOW),
+    a.HandedOff("s", "b", draft=False),
+    a.Consented(even_unmerged=True),
+    a.TaskClosed(),
+    a.ClaimDeleted(),
+    a.Said(NOTICE),
+]
+
+
+@pytest.mark.parametrize("outcome", OUTCOMES, ids=lambda outcome: type(outcome).__name__)
+@pytest.mark.parametrize("phase", Phase)
+def test_every_pair_is_in_the_table_or_refused(outcome, phase):
+    """Whatever happens in whatever phase: the table says what follows, or it cannot happen."""
+    allowed = TRANSITIONS[type(outcome)]
+    if phase in allowed:
+        assert allowed[phase] == evolve(claim(phase), outcome).phase
+    else:
+        with pytest.raises(ImpossibleTransition):
+            evolve(claim(phase), outcome)
+
+
+def test_every_outcome_is_tried_here():
+    """A new kind of outcome must be added to the table and to these tests."""
+    assert set(TRANSITIONS) == {type(outcome) for outcome in OUTCOMES} == set(a.Outcome.__args__)
+
+
+@pytest.mark.parametrize(
+    ("phase", "outcome", "expected"),
+    [
+        pytest.param(
+            Phase.READY_FOR_PR,
+            a.PullOpened(pull(), "In Review"),
+            {"pr_number": 107, "status": "In Review", "last_synced_status": "In Review"},
+            id="opened",
+        ),
+        pytest.param(
+            Phase.READY_FOR_PR,
+            a.PullOpened(pull(), "In Review", "no such option"),
+            {
+                "pr_number": 107,
+                "status": "In Review",
+                "last_synced_status": "In Progress",
+                "refused_status": "In Review",
+            },
+            id="opened, board in trouble: not recorded as synced",
+        ),
+        pytest.param(
+            Phase.PR_CREATED,
+            a.ChecksUnsettled(pull(), VERDICT, NOW),
+            {"last_check_poll": NOW, "phase": Phase.CHECKS_RUNNING},
+            id="polled",
+        ),
+        pytest.param(
+            Phase.CODING,
+            a.CardMoved("In Review"),
+            {"last_synced_status": "In Review", "refused_status": None},
+            id="card moved",
+        ),
+        pytest.param(
+            Phase.PR_CREATED,
+            a.PullClosed(pull()),
+            {"closed_unmerged": True, "phase": Phase.PR_CREATED},
+            id="closed unmerged keeps the phase",
+        ),
+        pytest.param(
+            Phase.CHECKS_RUNNING,
+            a.HandedOff("new", "b", draft=True),
+            {"summary": "new", "branch": "b", "draft": True, "closed_unmerged": False},
+            id="handed off again",
+        ),
+        pytest.param(
+            Phase.MERGED_DETECTED,
+            a.Consented(even_unmerged=False),
+            {"phase": Phase.DONE, "close_unmerged": False},
+            id="consent",
+        ),
+    ],
+)
+def test_fields_that_change_together(phase, outcome, expected):
+    """One outcome, one write: all fields that belong together."""
+    after = evolve(claim(phase), outcome)
+    assert expected == {key: getattr(after, key) for key in expected}
+
+
+def test_a_pause_ends_with_the_next_success():
+    """The moment GitHub named is forgotten as soon as something worked again."""
+    paused = evolve(claim(), a.Paused(NOW + timedelta(minutes=1)))
+    assert paused.not_before == NOW + timedelta(minutes=1)
+    assert evolve(paused, a.CardMoved("x")).not_before is None
+    assert evolve(paused, a.Said(NOTICE)).not_before is not None

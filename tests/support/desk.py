@@ -1,0 +1,49 @@
+"""A desk in a real repository, with a GitHub that lives in memory."""
+
+import os
+from pathlib import Path
+
+from support.github import FakeGitHub
+
+from agent_sync import settings
+from agent_sync.claim.model import Claim
+from agent_sync.desk import Desk
+from agent_sync.lifecycle.facts import Trigger
+from agent_sync.place import worktree
+from agent_sync.rounds import Looked, drive
+
+
+class Workshop:
+    """What a test of the loop needs, in the test's words."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.github = FakeGitHub()
+        self.desk = self.new_desk()
+
+    def new_desk(self, **variables: str) -> Desk:
+        """Sit down anew, as another process would."""
+        place = worktree(str(self.root))
+        assert place
+        environment = dict(os.environ) | variables
+        loaded = settings.load(Path(place.settings_file), environment)
+        self.desk = Desk(place, loaded, environment, lambda _: self.github)
+        return self.desk
+
+    def hold(self, claim: Claim) -> None:
+        """Write the claim file as a person would."""
+        self.desk.store.file.write_bytes(claim.to_json())
+
+    @property
+    def claim(self) -> Claim | None:
+        """The claim as it is on disk now."""
+        return self.desk.store.read()
+
+    def drive(self, trigger: Trigger = Trigger.STOP, session_id: str = "s1") -> Looked:
+        """Run the loop once."""
+        return drive(self.desk, trigger, session_id=session_id)
+
+    @property
+    def said(self) -> list[str]:
+        """Every sentence that waits."""
+        return [notice.text for notice in self.desk.outbox.waiting()]

@@ -1,0 +1,101 @@
+"""A GitHub in memory: one task, at most one board, whatever the gateway's port can ask of them."""
+
+from dataclasses import dataclass, field, replace
+
+from agent_sync.errors import AgentSyncError
+from agent_sync.lifecycle.actions import CardChange, CloseTask, OpenPull
+from agent_sync.lifecycle.facts import Card, Closing, Lookup, NoCard, Pull, PullState
+
+CARD = Card(
+    project_id="PVT_1",
+    item_id="PVTI_1",
+    is_archived=False,
+    status="In Progress",
+    agent="octo-1738000000",
+    status_field_id="F_status",
+    options=(("Todo", "o1"), ("In Progress", "o2"), ("In Review", "o3"), ("Done", "o4")),
+    agent_field_id="F_agent",
+)
+
+
+def pull(number: int = 107, state: PullState = PullState.OPEN, **fields: object) -> Pull:
+    """Return a pull request of the claim's branch."""
+    return Pull(number, f"https://github.com/octo/demo/pull/{number}", state, "a" * 40, **fields)
+
+
+@dataclass
+class FakeGitHub:
+    """Answers from fields, records every call, and fails where told to."""
+
+    remote_sha: str | None = "a" * 40
+    commits_ahead: int | None = 1
+    pulls: list[Pull] = field(default_factory=list)
+    card_seen: Card | NoCard = CARD
+    issue_open: bool = True
+    comments: list[str] = field(default_factory=list)
+    calls: list[str] = field(default_factory=list)
+    failing: dict[str, AgentSyncError] = field(default_factory=dict)
+
+    @property
+    def requests(self) -> int:
+        """How many calls came."""
+        return len(self.calls)
+
+    def _called(self, name: str) -> None:
+        self.calls.append(name)
+        if name in self.failing:
+            raise self.failing.pop(name)
+
+    def lookup(self, *, branch: str, issue: int) -> Lookup:
+        """Answer from the fields."""
+        self._called("lookup")
+        assert branch
+        assert issue
+        return Lookup("R_1", "main", self.remote_sha, self.commits_ahead, tuple(self.pulls), self.card_seen)
+
+    def open_pull(self, order: OpenPull) -> tuple[Pull, str]:
+        """Open the pull request and move the card."""
+        self._called("open_pull")
+        opened = pull(107 + len(self.pulls), body=order.body, is_draft=order.draft)
+        self.pulls.append(opened)
+        self._moved(order.change)
+        return opened, ""
+
+    def pull(self, number: int, *, with_checks: bool) -> Pull:
+        """Return one pull request, its checks only if asked."""
+        self._called("pull")
+        found = next(pull for pull in self.pulls if pull.number == number)
+        return found if with_checks else replace(found, checks=None)
+
+    def card(self, issue: int) -> Card | NoCard:
+        """Return the card."""
+        self._called("card")
+        assert issue
+        return self.card_seen
+
+    def move_card(self, change: CardChange) -> None:
+        """Move the card."""
+        self._called("move_card")
+        self._moved(change)
+
+    def closing(self, *, issue: int, pull: int | None, branch: str, marker: str) -> Closing:  # noqa: ARG002
+        """Answer from the fields."""
+        self._called("closing")
+        assert issue
+        found = next((one for one in self.pulls if pull in {one.number, None}), None)
+        has_comment = any(marker in comment for comment in self.comments)
+        return Closing("I_42", self.issue_open, "A title", has_comment, found, self.card_seen)
+
+    def close_task(self, order: CloseTask) -> str:
+        """Comment, close, move."""
+        self._called("close_task")
+        if order.comment:
+            self.comments.append(order.comment)
+        self.issue_open = self.issue_open and not order.close
+        self._moved(order.change)
+        return ""
+
+    def _moved(self, change: CardChange | None) -> None:
+        if change and isinstance(self.card_seen, Card):
+            status = change.status or self.card_seen.status
+            self.card_seen = replace(self.card_seen, status=status, agent=change.agent or None)

@@ -1,0 +1,62 @@
+import pytest
+
+from agent_sync.lifecycle.actions import Notice
+from agent_sync.outbox import REMEMBERED, Readers
+
+BOTH = Readers(human=True, agent=True)
+HUMAN = Readers(human=True, agent=False)
+NOTICE = Notice("pr:1", "PR #1 created", for_agent=True)
+
+
+@pytest.fixture
+def outbox(workshop):
+    return workshop.desk.outbox
+
+
+def test_said_once_per_id(outbox):
+    """The same notice is not put in twice, not even after it was read."""
+    outbox.add([NOTICE, NOTICE])
+    outbox.mark(BOTH)
+    outbox.add([NOTICE])
+    assert outbox.unread(BOTH) == ((), ())
+
+
+def test_each_reader_reads_once(outbox):
+    """What the human has read still waits for the agent."""
+    outbox.add([NOTICE])
+    assert outbox.unread(HUMAN) == (("PR #1 created",), ())
+    outbox.mark(HUMAN)
+    assert outbox.unread(BOTH) == ((), ("PR #1 created",))
+    outbox.mark(BOTH)
+    assert outbox.waiting() == ()
+
+
+def test_kept_until_marked(outbox, workshop):
+    """A notice that was not marked as read is there for the next process."""
+    outbox.add([NOTICE])
+    assert outbox.unread(BOTH) == workshop.new_desk().outbox.unread(BOTH) != ((), ())
+
+
+def test_damaged_file_is_as_good_as_empty(outbox):
+    """A damaged outbox costs a repeated sentence at most."""
+    outbox.add([NOTICE])
+    for damage in (b"{", b"[]", b'{"waiting": [{"x": 1}]}', b'{"waiting": 3}'):
+        outbox._file.write_bytes(damage)
+        assert outbox.waiting() == ()
+    outbox.add([NOTICE])
+    assert len(outbox.waiting()) == 1
+
+
+def test_memory_is_bounded(outbox):
+    """Old ids are forgotten, so that the file does not grow for ever."""
+    outbox.add(Notice(f"n{number}", "x") for number in range(REMEMBERED + 5))
+    assert len(outbox.told()) == REMEMBERED
+
+
+def test_waking_notices_go_alone(outbox):
+    """What wakes the agent is taken out; the rest waits."""
+    wakes = Notice("ci", "CI failed", for_agent=True, wakes=True)
+    outbox.add([NOTICE, wakes])
+    assert outbox.waking() == (wakes,)
+    outbox.mark_woken((wakes,))
+    assert outbox.waiting() == (NOTICE,)

@@ -1,0 +1,82 @@
+"""Keeps the project's own promises: fresh documents, valid workflows, a lock without hosts, small modules."""
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import jsonschema
+import pytest
+from support.claims import claim
+
+from agent_sync.claim.model import Claim
+
+ROOT = Path(__file__).parent.parent
+SCHEMAS = ROOT / "agent_sync" / "schemas"
+SOFT_CEILING = 300
+
+
+def test_generated_documents_are_fresh():
+    """Diagrams, tables, help pages and schemas say what the code says now."""
+    done = subprocess.run(
+        [sys.executable, "docs/generate.py", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+@pytest.mark.parametrize("workflow", sorted((ROOT / ".github" / "workflows").glob("*.yml")), ids=lambda path: path.name)
+def test_workflows_are_valid(workflow):
+    """Every workflow follows GitHub's schema, grants nothing by default and pins what it uses by hash."""
+    checker = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows"]
+    done = subprocess.run([*checker, str(workflow)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    text = workflow.read_text()
+    assert "\npermissions: {}\n" in text
+    assert [use for use in re.findall(r"uses: (\S+)", text) if not re.search(r"@[0-9a-f]{40}$", use)] == []
+
+
+@pytest.mark.parametrize("name", ["installer.txt", "dev.txt", "lock.txt"])
+def test_lock_is_hashed_and_names_no_host(name):
+    """Every locked version has its hashes, and no line says where to fetch from."""
+    text = (ROOT / "requirements" / name).read_text()
+    assert "://" not in text
+    assert "--index-url" not in text
+    entries = re.findall(r"^([A-Za-z0-9._-]+)==.*?(?=^\S|\Z)", text, re.MULTILINE | re.DOTALL)
+    assert entries
+    assert text.count(" \\\n    --hash=sha256:") >= len(entries)
+
+
+def test_modules_stay_small():
+    """No module grows beyond what can be read in one go."""
+    sizes = {path.relative_to(ROOT): len(path.read_text().splitlines()) for path in (ROOT / "agent_sync").rglob("*.py")}
+    assert {path: size for path, size in sizes.items() if size > SOFT_CEILING} == {}
+
+
+def test_claim_schema_describes_the_file():
+    """The shipped schema accepts what we write and refuses a phase we do not know."""
+    schema = json.loads((SCHEMAS / "claim.schema.json").read_text())
+    written = json.loads(claim().to_json())
+    jsonschema.validate(written, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(written | {"phase": "codign"}, schema)
+    assert set(schema["required"]) == {name for name, field in Claim.model_fields.items() if field.is_required()}
+
+
+def test_settings_schema_describes_the_file():
+    """The shipped schema accepts a settings file and refuses unknown keys."""
+    schema = json.loads((SCHEMAS / "settings.schema.json").read_text())
+    jsonschema.validate(tomllib.loads("[project]\nnumber = 1\n[checks]\nbackoff_s = 30"), schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"project": {"numbr": 1}}, schema)
+
+
+def test_product_speaks_of_itself_only():
+    """No file names the places or papers it was made from."""
+    words = re.compile(r"\.\./shared/(?!github)|/work/|\bruling \d|\bseed 00\d", re.IGNORECASE)
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split(
+        "\n"
+    )
+    texts = {name: (ROOT / name).read_text(errors="replace") for name in tracked if name and (ROOT / name).is_file()}
+    assert [name for name, text in texts.items() if words.search(text) and name != "tests/test_project.py"] == []

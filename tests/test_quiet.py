@@ -1,0 +1,219 @@
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+from support.claims import NOW, claim
+from support.desk import Workshop
+from support.github import FakeGitHub, pull
+from support.hook import COMMAND, run, settle
+
+from agent_sync import quiet
+from agent_sync.claim.phases import Phase
+from agent_sync.hooks import run as hook_run
+from agent_sync.hooks.event import HookEvent
+from agent_sync.lifecycle.actions import Notice
+from agent_sync.lifecycle.facts import PullState, Trigger
+
+FORBIDDEN = {"json", "re", "logging", "subprocess", "dataclasses", "typing", "pathlib", "enum", "click", "pydantic"}
+COMMANDS = [
+    trigger for trigger in Trigger if trigger in {"on-stop", "on-idle", "session-start", "on-prompt", "on-tool"}
+]
+
+
+def imported(root: Path, hook: str) -> set[str]:
+    """Return the modules a hook loads, as the interpreter reports them."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("COVERAGE")}
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", COMMAND, hook],
+        input=b"{}",
+        cwd=root,
+        capture_output=True,
+        env=environment,
+        check=True,
+    )
+    lines = done.stderr.decode().splitlines()
+    return {line.rpartition("|")[2].strip().partition(".")[0] for line in lines if line.startswith("import time:")}
+
+
+@pytest.mark.parametrize("held", [None, claim()], ids=["no claim", "coding"])
+def test_quiet_hook_loads_os_and_sys_alone(repo, held):
+    """The second stop with nothing to do loads nothing but the interpreter's own modules and our two."""
+    if held:
+        (repo / ".agent-claim.json").write_bytes(held.to_json())
+    settle(repo)
+    assert "json" in imported(repo, "on-stop")
+    loaded = imported(repo, "on-stop")
+    assert "agent_sync" in loaded
+    assert set() == loaded & FORBIDDEN
+    bare = subprocess.run([sys.executable, "-X", "importtime", "-c", "pass"], capture_output=True, check=True)
+    always = {line.rpartition("|")[2].strip().partition(".")[0] for line in bare.stderr.decode().splitlines()}
+    assert {"agent_sync"} == loaded - always - {"imported package"}
+
+
+def test_quiet_hook_writes_nothing(repo):
+    """A quiet answer changes no file, not even a log."""
+    settle(repo)
+    run("on-stop", cwd=repo, stdin="{}")
+    before = {path: path.stat().st_mtime_ns for path in repo.rglob("*")}
+    run("on-stop", cwd=repo, stdin="{}")
+    assert before == {path: path.stat().st_mtime_ns for path in repo.rglob("*")}
+
+
+def test_no_repository_is_quiet(tmp_path):
+    """Where there is no repository there is nothing to do, and nothing is left behind."""
+    assert (run("on-stop", cwd=tmp_path, stdin="{}").status, "") == (0, "")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nested_run_silences_every_hook(repo):
+    """Inside a run that a gate started, every hook command is silent."""
+    (repo / ".agent-claim.json").write_text("broken")
+    for hook in COMMANDS:
+        assert run(hook, cwd=repo, stdin="{}", AGENT_SYNC_NESTED="1").stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        (b"{}", ""),
+        (b' {"a": 1, "cwd": "/x y"} \n', "/x y"),
+        (b'{"cwd":"/x","a":{"b":2}}', "/x"),
+        ('{"cwd":"/ä"}'.encode(), "/ä"),
+        (b'{"a":{"cwd":"/nested"}}', None),
+        (b'{"a":"cwd","b":"/x"}', None),
+        (b'{"cwd":"/x","cwd":"/y"}', None),
+        (b'{"cwd":"/a\\u0041"}', None),
+        (b'{"cwd":3}', None),
+        (b'{"session_id":"x"}', None),
+        (b"", None),
+        (b"nonsense", None),
+    ],
+)
+def test_cwd_is_read_only_where_it_is_plain(raw, expected):
+    """The directory is taken from the input without parsing, or not at all."""
+    assert expected == quiet.cwd_in(raw)
+
+
+@dataclass
+class Scene:
+    """A world in which a hook has just run, and what may happen to it before the next one."""
+
+    root: Path
+    github: FakeGitHub = field(default_factory=FakeGitHub)
+
+    def __post_init__(self):
+        (self.root / ".git" / "logs").mkdir(parents=True)
+        (self.root / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+        self.workshop = Workshop(self.root)
+        self.workshop.github = self.github
+
+    def fire(self, trigger):
+        """Run every part of the hook in this process."""
+        settle(self.root)
+        desk = self.workshop.new_desk()
+        seen = quiet.look(desk.place, trigger)
+        hook_run._answered(desk, HookEvent(trigger, session_id="s"), seen=seen)
+
+    def is_quiet(self, trigger):
+        """Ask the stamp."""
+        here = f'{{"cwd":"{self.root}"}}'.encode()
+        return quiet.nothing_to_do(trigger, here)
+
+    def would_do(self, trigger):
+        """Say what a full run finds to do: calls to GitHub, sentences, changes of the claim."""
+        before = self.workshop.desk.store.file.read_bytes() if self.workshop.desk.store.file.exists() else None
+        self.github.calls.clear()
+        desk = self.workshop.new_desk()
+        parts = [
+            hook_run._looked(desk, HookEvent(trigger, session_id="other"), part) for part in hook_run.PARTS[trigger]
+        ]
+        after = desk.store.file.read_bytes() if desk.store.file.exists() else None
+        said = [part.reply for part in parts if part.reply]
+        return self.github.calls, said, list(desk.outbox.waiting()), before != after
+
+
+CLAIMS = st.one_of(
+    st.none(),
+    st.builds(
+        claim,
+        st.sampled_from(Phase),
+        pr_number=st.sampled_from([None, 107]),
+        status=st.sampled_from(["In Progress", "In Review"]),
+        not_before=st.sampled_from([None, NOW.replace(year=2100), NOW.replace(year=2020)]),
+        last_check_poll=st.sampled_from([None, NOW.replace(year=2020)]),
+    ),
+)
+CHANGES = st.sampled_from(["nothing", "rewrite", "delete", "settings", "notice", "head", "same size", "clock"])
+
+
+def change(scene, what, held):
+    """Do to the world what people, agents and time do."""
+    store = scene.workshop.desk.store
+    match what:
+        case "rewrite":
+            store.file.write_bytes((held or claim(Phase.READY_FOR_PR)).to_json())
+        case "same size" if store.file.exists():
+            store.file.write_bytes(store.file.read_bytes().replace(b'"In Progress"', b'"In_Progress"'))
+        case "delete":
+            store.file.unlink(missing_ok=True)
+        case "settings":
+            (scene.root / ".agent-sync.toml").write_text("[notify]\nagent = 'later'\n")
+        case "notice":
+            scene.workshop.desk.outbox.add([Notice("n", "hello")])
+        case "head":
+            (scene.root / ".git" / "HEAD").write_text("ref: refs/heads/other\n")
+        case "clock":
+            stamp = Path(quiet.stamp_file(scene.workshop.desk.place, "on-stop"))
+            if stamp.exists():
+                due, rest = stamp.read_text().split("\n", 1)
+                stamp.write_text((due if due == quiet.NEVER else str(time.time() - 1)) + "\n" + rest)
+
+
+@given(CLAIMS, CLAIMS, CHANGES, st.sampled_from(COMMANDS))
+def test_quiet_means_nothing_to_do(tmp_path_factory, held, later, what, trigger):
+    """Whenever the stamp answers "nothing to do", a full run would have done and said nothing."""
+    scene = Scene(tmp_path_factory.mktemp("scene"))
+    scene.github.pulls.append(pull(state=PullState.MERGED))
+    if held:
+        scene.workshop.hold(held)
+    scene.fire(trigger)
+    change(scene, what, later)
+    if scene.is_quiet(trigger):
+        assert scene.would_do(trigger) == ([], [], [], False)
+
+
+@pytest.mark.parametrize("trigger", [Trigger.STOP, Trigger.IDLE, Trigger.PROMPT, Trigger.TOOL])
+def test_coding_becomes_quiet(tmp_path, trigger):
+    """The property is not empty: a claim in step with its board is answered from the stamp."""
+    scene = Scene(tmp_path)
+    scene.workshop.hold(claim())
+    assert not scene.is_quiet(trigger)
+    scene.fire(trigger)
+    assert scene.is_quiet(trigger)
+    scene.workshop.hold(claim(summary="new"))
+    assert not scene.is_quiet(trigger)
+
+
+def test_stamp_is_not_left_for_files_still_warm(tmp_path):
+    """A file written a moment ago could be written again within one clock tick: no stamp is left for it."""
+    scene = Scene(tmp_path)
+    scene.workshop.hold(claim())
+    desk = scene.workshop.new_desk()
+    future = time.time() + 60
+    os.utime(desk.store.file, (future, future))
+    hook_run._answered(desk, HookEvent(Trigger.STOP), seen=quiet.look(desk.place, "on-stop"))
+    assert not scene.is_quiet(Trigger.STOP)
+
+
+@pytest.mark.parametrize("damage", ["", "never", "x\n", "\0\0\n\0", "1e999\n"])
+def test_damaged_stamp_means_the_full_run(tmp_path, damage):
+    """A stamp that cannot be read is no answer."""
+    scene = Scene(tmp_path)
+    scene.fire(Trigger.STOP)
+    Path(quiet.stamp_file(scene.workshop.desk.place, "on-stop")).write_text(damage)
+    assert not scene.is_quiet(Trigger.STOP)

@@ -1,0 +1,93 @@
+import pytest
+
+from agent_sync.errors import BadConfig
+from agent_sync.settings import Settings, load, variables
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write a settings file and load it."""
+
+    def loaded(text, **environment):
+        file = tmp_path / ".agent-sync.toml"
+        file.write_text(text)
+        return load(file, environment)
+
+    return loaded
+
+
+def test_defaults_need_no_file(tmp_path):
+    """Without a file every setting has its default."""
+    assert Settings() == load(tmp_path / "none.toml", {})
+
+
+def test_file_is_read(write):
+    """Tables and keys are read with their types; whole numbers may stand for seconds."""
+    settings = write("[project]\nowner = 'octo'\nnumber = 7\n[checks]\nbackoff_s = 30\n[pr]\nchecklist = ['a', 'b']\n")
+    assert (
+        settings.project.owner,
+        settings.project.number,
+        settings.checks.backoff_s,
+        settings.pr.checklist,
+    ) == ("octo", 7, 30.0, ("a", "b"))
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({"AGENT_SYNC_PROJECT_NUMBER": "3"}, 3),
+        ({"MOLTNET_PROJECT_NUMBER": "4"}, 4),
+        ({"MOLTNET_PROJECT_NUMBER": "4", "AGENT_SYNC_PROJECT_NUMBER": "3"}, 3),
+        ({"AGENT_SYNC_PROJECT_NUMBER": ""}, 7),
+    ],
+)
+def test_environment_wins(write, environment, expected):
+    """Variables override the file; an empty one says nothing; old names still work."""
+    assert expected == write("[project]\nnumber = 7\n", **environment).project.number
+
+
+def test_words_in_variables_are_words(write):
+    """A variable for a text is taken literally, one for anything else is read as TOML."""
+    settings = write(
+        "", AGENT_SYNC_PROJECT_OWNER="42", AGENT_SYNC_PR_CLOSES_ISSUE="true", AGENT_SYNC_NOTIFY_AGENT="later"
+    )
+    assert (settings.project.owner, settings.pr.closes_issue, settings.notify.agent) == ("42", True, "later")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[projet]\nnumber = 1\n", "projet is not a setting. Did you mean project?"),
+        ("[project]\nnumbr = 1\n", "project.numbr is not a setting. Did you mean number?"),
+        ("[project]\nnumber = '1'\n", "project.number: Input should be a valid integer"),
+        ("[project]\nnumber = 0\n", "greater than or equal to 1"),
+        ("[notify]\nagent = 'never'\n", "notify.agent: Input should be 'now' or 'later'"),
+        ("[checks]\nbackoff_s = -1\n", "greater than or equal to 0"),
+        ("project = 3\n", "project: Input should be"),
+        ("[project\n", "is not valid TOML"),
+    ],
+)
+def test_wrong_settings_are_explained(write, text, expected):
+    """The message names file, key and what is allowed, with the nearest known key."""
+    with pytest.raises(BadConfig, match=r"\.agent-sync\.toml") as error:
+        write(text)
+    assert expected in str(error.value)
+
+
+def test_unknown_variable_is_an_error(write):
+    """A misspelt variable is not silently ignored; the test suite's own are not settings."""
+    with pytest.raises(BadConfig, match="Did you mean AGENT_SYNC_PROJECT_NUMBER"):
+        write("", AGENT_SYNC_PROJECT_NUMBR="1")
+    assert Settings() == write("", AGENT_SYNC_NESTED="1", AGENT_SYNC_GITHUB_SCHEMAS="x")
+
+
+def test_unreadable_file_is_not_a_missing_one(tmp_path):
+    """A file that cannot be read is an error, not the defaults."""
+    (tmp_path / "x.toml").mkdir()
+    with pytest.raises(BadConfig, match="cannot be read"):
+        load(tmp_path / "x.toml", {})
+
+
+def test_every_setting_has_its_variable():
+    """The variables are named after table and key."""
+    assert variables()["AGENT_SYNC_GITHUB_URL"] == ("github", "url")
