@@ -22,7 +22,7 @@ from agent_sync.emulator.world.boards import FieldType, Iteration
 ARGUMENTS = {
     "name": '"Status"', "number": "42", "login": '"octo"', "owner": '"octo"', "qualifiedName": '"main"',
     "refPrefix": '"refs/"', "url": '"http://x/octo/demo/issues/42"', "query": '"repo:octo/demo"',
-    "type": "ISSUE", "capabilities": "[CAN_BE_ASSIGNED]",
+    "type": "ISSUE", "capabilities": "[CAN_BE_ASSIGNED]", "headRef": '"main"',
 }  # fmt: skip
 SPECIAL = {
     "repository(name)": '"demo"', "pullRequest(number)": "45", "projectV2(number)": "1",
