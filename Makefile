@@ -36,7 +36,7 @@ unit: $(VENV)/ready
 	$(BIN)/coverage report --fail-under=90
 
 prove: $(VENV)/ready ## the long sweeps: every interruption point, large simulators
-	AGENT_SYNC_PROVE=1 $(BIN)/python -m pytest -m prove -p no:randomly
+	AGENT_SYNC_PROVE=1 $(BIN)/python -m pytest -n 2 -p no:randomly tests/crash tests/acceptance tests/test_quiet.py tests/test_rounds.py tests/claim tests/hooks
 
 bench: $(VENV)/ready ## ratios against a bare interpreter, on the built wheel
 	$(BIN)/python benchmarks/run.py

@@ -8,7 +8,8 @@ import click
 
 @click.command("demo")
 @click.option("--fast", is_flag=True, help="Without pauses, for CI.")
-def command(*, fast: bool) -> None:
+@click.option("--picture", default="", metavar="FILE", help="Draw the end of it into an SVG file instead.")
+def command(*, fast: bool, picture: str) -> None:
     """Play a whole task on a local GitHub: claim, code, PR, failing check, fix, merge, consent, close.
 
     Needs no token and no network, works in a temporary directory, and runs the real hook commands with inputs recorded
@@ -25,7 +26,7 @@ def command(*, fast: bool) -> None:
     began = time.monotonic()
     pause = 0.0 if fast else 1.2
     requests = 0
-    with stage() as scenery, view(is_terminal=sys.stdout.isatty(), pause=pause) as shown:
+    with stage() as scenery, view(is_terminal=sys.stdout.isatty(), pause=pause, picture=picture) as shown:
         for scene in story():
             played = scene.play(scenery)
             check(scene, played)

@@ -1,7 +1,10 @@
 """Shows the demo: live on a terminal, as a plain log in a pipe."""
 
+import io
 import json
+import re
 import time
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
 
@@ -18,7 +21,7 @@ from agent_sync.demo.stage import Played, Stage
 from agent_sync.demo.story import Scene
 
 COLUMNS = ("Todo", "In Progress", "In Review", "Done")
-SHOWN = 9
+SHOWN = 17
 OVER = "over"
 
 
@@ -37,8 +40,10 @@ class View(Protocol):
         """Show one scene that was played."""
 
 
-def view(*, is_terminal: bool, pause: float) -> View:
+def view(*, is_terminal: bool, pause: float, picture: str = "") -> View:
     """Return the view that fits where the output goes."""
+    if picture:
+        return PictureView(picture)
     return LiveView(pause) if is_terminal else PlainView()
 
 
@@ -102,7 +107,10 @@ class LiveView:
         claim = stage.claim()
         phase = str(claim["phase"]) if claim else (OVER if self._seen else "")
         self._seen.add(phase)
-        self._live.update(Group(_track(phase, self._seen), _board(stage.world()), self._log()))
+        self._draw(Group(_track(phase, self._seen), _board(stage.world()), self._log()))
+
+    def _draw(self, drawn: Group) -> None:
+        self._live.update(drawn)
         time.sleep(self._pause)
 
     def _log(self) -> Panel:
@@ -110,6 +118,31 @@ class LiveView:
         for scene, played in self._scenes[-SHOWN:]:
             table.add_row(escape(scene.title), Text(said(played), style="cyan"), Text(cost(played), style="dim"))
         return Panel(table, title="agent-sync demo: claim to close, no token, no network")
+
+
+class PictureView(LiveView):
+    """Draws nothing until the end, then writes the last scenes as a picture."""
+
+    WIDTH = 150
+
+    def __init__(self, file: str) -> None:
+        super().__init__(0)
+        self._file = file
+        self._last: Group | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None and self._last:
+            console = Console(record=True, width=self.WIDTH, file=io.StringIO(), force_terminal=True)
+            console.print(self._last)
+            # The reader's own fonts do: a picture in a README should fetch nothing.
+            drawn = re.sub(r"@font-face \{.*?\}\s*", "", console.export_svg(title="agent-sync demo"), flags=re.DOTALL)
+            Path(self._file).write_text(drawn, encoding="utf-8")
+
+    def _draw(self, drawn: Group) -> None:
+        self._last = drawn
 
 
 def _track(phase: str, seen: set[str]) -> Panel:

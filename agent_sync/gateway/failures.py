@@ -82,7 +82,7 @@ class Failures:
             return GitHubDown(f"GitHub stumbled: {happened}", maybe_applied=call.is_write, attempted=call.attempted)
         match part.kind:
             case "NOT_FOUND":
-                return NotFound(happened, attempted=call.attempted)
+                return NotFound(happened, attempted=call.attempted, helps="check the number, or see `agent-sync board`")
             case "FORBIDDEN" | "INSUFFICIENT_SCOPES":
                 needed = _NEEDED.search(part.message)
                 scope = needed[1].replace("'", "").replace('"', "") if needed else ""

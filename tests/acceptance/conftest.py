@@ -3,13 +3,15 @@
 from dataclasses import replace
 
 import pytest
+from support.stage import COVERAGE, Theatre
 
 from agent_sync.demo.stage import stage
-from support.stage import COVERAGE, Theatre
 
 
 @pytest.fixture
 def theatre():
     """Set up a clone of the local GitHub."""
     with stage() as scenery:
-        yield Theatre(replace(scenery, environment=scenery.environment | COVERAGE | {"AGENT_SYNC_CHECKS_BACKOFF_S": "120"}))
+        yield Theatre(
+            replace(scenery, environment=scenery.environment | COVERAGE | {"AGENT_SYNC_CHECKS_BACKOFF_S": "120"})
+        )

@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-
 from support.stage import agent, human
 
 CASES = json.loads(Path(__file__).with_name("phases.json").read_text())

@@ -36,7 +36,12 @@ class Theatre:
     def git(self, *arguments: str) -> str:
         """Run git in the clone."""
         done = subprocess.run(
-            ["git", *arguments], cwd=self.stage.root, env=self.stage.environment, capture_output=True, text=True, check=True
+            ["git", *arguments],
+            cwd=self.stage.root,
+            env=self.stage.environment,
+            capture_output=True,
+            text=True,
+            check=True,
         )
         return done.stdout.strip()
 
@@ -49,7 +54,9 @@ class Theatre:
 
     def hook(self, *arguments: str, stdin: str = "{}", **variables: str) -> Played:
         """Run a hook as the manual tests do."""
-        return Stage(self.stage.url, self.stage.root, self.stage.environment | variables).command(*arguments, stdin=stdin)
+        return Stage(self.stage.url, self.stage.root, self.stage.environment | variables).command(
+            *arguments, stdin=stdin
+        )
 
     def operations(self) -> list[str]:
         """Return the names of the requests since the last command began."""
