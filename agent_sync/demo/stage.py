@@ -127,6 +127,6 @@ def _environment(url: str, home: Path) -> dict[str, str]:
         "GIT_CONFIG_NOSYSTEM": "1",
         "AGENT_SYNC_GITHUB_URL": url,
         "AGENT_SYNC_PROJECT_NUMBER": "1",
-        "AGENT_SYNC_CHECKS_BACKOFF_S": "1",
+        "AGENT_SYNC_CHECKS_BACKOFF_S": "0",
     }
     return kept | people | own
