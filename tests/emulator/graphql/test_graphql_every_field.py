@@ -157,9 +157,7 @@ def test_everything_is_answered(full):
         part = f"... on {name} {{ {selection(schema().type_map[name], 1)} }}"
         found |= told(full, f"query($id: ID!) {{ node(id: $id) {{ {part} }} }}", id=node_id)
     for name, road in ROADS:
-        query = (
-            f'{{ repository(owner: "octo", name: "demo") {{ {road} {{ {selection(schema().type_map[name], 1)}'
-        )
+        query = f'{{ repository(owner: "octo", name: "demo") {{ {road} {{ {selection(schema().type_map[name], 1)}'
         found |= told(full, query + "}" * (query.count("{") - query.count("}")))
     objects = {kind.name for kind in schema().type_map.values() if is_object_type(kind)}
     expected = {name for name in objects if not name.startswith("__") and not name.endswith("Payload")}
