@@ -105,8 +105,8 @@ def _pages(line: Line, query: str) -> Iterator[tuple[Json, list[BoardIssue]]]:
 
 def _usable(line: Line, answer: Answer, call: Call) -> Answer:
     """Let single cards be hidden from this token: the others still count."""
-    items = tuple((*PROJECT, part) for part in ("items", *COLUMNS))
-    return demanded(line, answer, call, *items)
+    cards = tuple((*PROJECT, part) for part in ("items", *COLUMNS)) if answer.at(*PROJECT) else ()
+    return demanded(line, answer, call, *cards)
 
 
 def _call(document: str, values: dict[str, Any]) -> Call:

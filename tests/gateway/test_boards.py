@@ -141,3 +141,11 @@ def test_a_forbidden_board_is_explained_by_the_kind_of_token(documented, token, 
     with pytest.raises(MissingScope, match=words) as raised:
         documented.gateway(token=token).board()
     assert raised.value.scope in {"project", "Projects: write"}
+
+
+def test_a_board_whose_cards_are_all_refused_is_refused(documented):
+    """Where the refused cards take the board with them, the refusal is told, not a missing board."""
+    wrong = error("FORBIDDEN", "Resource not accessible", "boardOwner", "projectV2", "ready")
+    documented.given("Board", {"data": {"boardOwner": {"projectV2": None}}, "errors": [wrong]})
+    with pytest.raises(MissingScope):
+        documented.gateway().board()
