@@ -261,3 +261,31 @@ def test_refused_repository_permissions_name_themselves(documented):
     documented.given("Task", answer(error("FORBIDDEN", HIDDEN, "repository", "issue"), issue=None))
     with pytest.raises(MissingScope, match="The GitHub App lacks the repository permission Issues: write"):
         documented.gateway(token="ghs_x").task(42)
+
+
+def test_a_write_that_ran_in_part_is_not_repeated_for_a_limit(documented):
+    """A limit that stops a document half-way leaves what was done; sending it again would do that twice."""
+    from behaviour import order
+
+    documented.given("Lookup", answer())
+    half = {"data": {"pull": {"pullRequest": pull()}, "status": None, "agent": None}}
+    documented.given("OpenPull", half | {"errors": [error("RATE_LIMITED", "API rate limit exceeded", "status")]})
+    gateway = documented.gateway(hooks={"rate_limit_wait_s": 900.0})
+    opened, trouble = gateway.open_pull(order(gateway))
+    assert (opened.number, documented.slept) == (45, [])
+    assert "rate limit" in trouble
+    assert documented.operations() == ["Lookup", "OpenPull"]
+
+
+def test_a_write_that_ran_is_not_repeated_without_its_card(documented):
+    """Only a document that was turned away before it ran is sent again without the board."""
+    from behaviour import order
+
+    documented.given("Lookup", answer())
+    wrong = [error("INSUFFICIENT_SCOPES", "requires one of the following scopes: ['project']", "status")]
+    documented.given("OpenPull", {"data": {"pull": None, "status": None}, "errors": wrong})
+    gateway = documented.gateway()
+    with pytest.raises(GitHubDown, match="does not say whether") as raised:
+        gateway.open_pull(order(gateway))
+    assert raised.value.maybe_applied
+    assert documented.operations() == ["Lookup", "OpenPull"]

@@ -94,3 +94,14 @@ def test_a_worktree_without_a_github_is_told_so(tmp_path):
     cloud = repository_in(tmp_path / "cloud", "git@github.com:octo/demo.git")
     with pytest.raises(NotSignedIn):
         connect(desk_in(cloud, settings_of(), PATH="/usr/bin"))
+
+
+def test_a_real_push_is_seen(local):
+    """What git pushes to the remote is what the next look finds, to the commit."""
+    local.git("fetch", "--quiet", "origin")
+    local.git("switch", "--quiet", "--create", "claude/fix-42", "origin/main")
+    local.git("commit", "--quiet", "--allow-empty", "--message", "Fix it")
+    local.git("push", "--quiet", "origin", "claude/fix-42")
+    seen = local.gateway().lookup(branch="claude/fix-42", issue=42)
+    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=local.root, capture_output=True, text=True, check=True)
+    assert (seen.remote_sha, seen.commits_ahead) == (head.stdout.strip(), 1)
