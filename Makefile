@@ -18,6 +18,9 @@ $(VENV)/ready: requirements/installer.txt requirements/dev.txt
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
+demo: $(VENV)/ready ## claim to close on a local GitHub, live: no token, no network
+	@$(BIN)/agent-sync demo
+
 test: lint unit ## lint, types, layers, and every test (under ten minutes on two cores)
 
 lint: $(VENV)/ready

@@ -25,6 +25,7 @@ COMMANDS = {
     "board": ("agent_sync.cli.board", "The board in columns."),
     "sync": ("agent_sync.cli.sync", "One full look-decide-act round, no hook needed."),
     "log": ("agent_sync.cli.log", "What was done, newest last."),
+    "demo": ("agent_sync.cli.demo", "A whole task, live, on a local GitHub: no token, no network."),
     "emulator": ("agent_sync.cli.emulator", "A local GitHub to try things on."),
 }
 HOOK_COMMANDS = {
