@@ -64,7 +64,7 @@ class Outbox:
 
     def mark(self, readers: Readers) -> None:
         """Forget what these readers have read."""
-        if not self.waiting():
+        if not any(self.unread(readers)):
             return
         with self._changing() as box:
             left = (_left(notice, readers) for notice in box.waiting)
