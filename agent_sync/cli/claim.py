@@ -5,6 +5,7 @@ import json
 import click
 
 from agent_sync import clock
+from agent_sync.cli.console import working
 from agent_sync.cli.here import desk_here
 from agent_sync.desk import Desk
 from agent_sync.errors import BadInput, NotFound
@@ -53,13 +54,16 @@ def command(
     wish = Wish(branch, in_worktree=in_worktree, take_over=take_over)
     unfinished = None if in_worktree else unfinished_claim(desk)
     if unfinished:
-        taken = finish(desk, unfinished)
+        with working("telling GitHub"):
+            taken = finish(desk, unfinished)
     else:
-        task = desk.gateway.task(_chosen(desk, issue, take_next=take_next))
+        with working("asking GitHub"):
+            task = desk.gateway.task(_chosen(desk, issue, take_next=take_next))
         if dry_run:
             _plan(wish, task.number, task.title, checked(desk, task, wish))
             return
-        taken = take(desk, task, wish)
+        with working(f"claiming issue #{task.number}"):
+            taken = take(desk, task, wish)
     click.echo(json.dumps(_values(taken))) if as_json else _tell(taken)
     desk.log.write(
         clock.now(), "claim", issue=taken.claim.issue_number, requests=desk.requests, trouble=taken.trouble or None

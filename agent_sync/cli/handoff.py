@@ -6,6 +6,7 @@ import click
 
 from agent_sync import clock
 from agent_sync.claim.model import Claim
+from agent_sync.cli.console import working
 from agent_sync.cli.here import claim_here, desk_here
 from agent_sync.desk import Desk
 from agent_sync.errors import BadInput, GitFailed
@@ -41,7 +42,8 @@ def command(*, summary: str, draft: bool, dry_run: bool) -> None:
         click.echo(f"would push {branch} at {head[:12]} to {desk.settings.git.remote}, fast-forward only")
         click.echo("would set the phase to ready_for_pr")
         return
-    desk.git.push(desk.settings.git.remote, branch, head)
+    with working(f"pushing {branch}"):
+        desk.git.push(desk.settings.git.remote, branch, head)
     with desk.store.locked() as token:
         changed = evolve(claim, HandedOff(text, branch, draft))
         desk.store.save(token, seen=claim, changed=changed)

@@ -5,6 +5,7 @@ import json
 
 import click
 
+from agent_sync.cli.console import working
 from agent_sync.cli.here import desk_here
 from agent_sync.desk import Desk
 from agent_sync.errors import BadConfig
@@ -35,7 +36,8 @@ def command(*, limit: int, as_json: bool) -> None:
 
 def ready_issues(desk: Desk) -> tuple[BoardIssue, ...]:
     """Return what is ready, best first."""
-    board = desk.gateway.board()
+    with working("reading the board"):
+        board = desk.gateway.board()
     if board is None:
         raise BadConfig("No board is configured.", helps="set project.number in .agent-sync.toml")
     ordered = in_order(board.ready, board.priorities)

@@ -2,6 +2,7 @@
 
 import click
 
+from agent_sync.cli.console import working
 from agent_sync.cli.here import claim_here, desk_here
 from agent_sync.taking import give_back
 
@@ -24,7 +25,8 @@ def command(*, reason: str, force: bool, dry_run: bool) -> None:
         click.echo(f"would move the card of issue #{claim.issue_number} to {desk.settings.board.ready}")
         click.echo("would clear Agent, take your assignment back (2 requests) and delete .agent-claim.json")
         return
-    trouble = give_back(desk, claim, reason=reason, force=force)
+    with working(f"giving issue #{claim.issue_number} back"):
+        trouble = give_back(desk, claim, reason=reason, force=force)
     click.echo(f"Issue #{claim.issue_number} is given back. Branch {claim.branch} stays as it is.")
     if trouble:
         click.echo(f"The board could not be told: {trouble}", err=True)

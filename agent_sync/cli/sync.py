@@ -2,6 +2,7 @@
 
 import click
 
+from agent_sync.cli.console import working
 from agent_sync.cli.here import claim_here, desk_here
 from agent_sync.desk import Desk
 from agent_sync.hooks.briefing import held
@@ -36,7 +37,8 @@ def command(*, dry_run: bool) -> None:
 
 def synced(desk: Desk) -> None:
     """Drive the claim and tell the person everything that waited to be said."""
-    drive(desk, Trigger.SYNC, session_id="terminal")
+    with working("looking, deciding, acting"):
+        drive(desk, Trigger.SYNC, session_id="terminal")
     human, agent = desk.outbox.unread(PERSON)
     for text in dict.fromkeys((*human, *agent)):
         click.echo(text)
