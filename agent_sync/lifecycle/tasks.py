@@ -62,6 +62,31 @@ class BoardSeen:
     priorities: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class BoardField:
+    """A field of a board: its name, GitHub's name for its kind, and what can be chosen."""
+
+    name: str
+    kind: str
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class BoardShape:
+    """A board that tasks may be on, and its fields."""
+
+    owner: str
+    number: int
+    title: str
+    url: str
+    fields: tuple[BoardField, ...]
+
+    def field(self, name: str, kind: str) -> BoardField | None:
+        """Return a field by name, whatever its case, if it is of that kind."""
+        wanted = name.casefold()
+        return next((one for one in self.fields if one.name.casefold() == wanted and one.kind == kind), None)
+
+
 def is_ready(issue: BoardIssue, *, ready: str) -> bool:
     """Tell whether an issue can be claimed: open, nobody's, in the ready column, nothing in its way."""
     in_column = (issue.status or "").casefold() == ready.casefold()
