@@ -10,6 +10,7 @@ from agent_sync.claim.store import ClaimStore
 from agent_sync.gateway.port import Gateway
 from agent_sync.git import Git
 from agent_sync.log import Log
+from agent_sync.memory import Memory
 from agent_sync.outbox import Outbox
 from agent_sync.place import Place
 from agent_sync.processes import Processes
@@ -42,6 +43,11 @@ class Desk:
     def outbox(self) -> Outbox:
         """What waits to be said."""
         return Outbox(self.place)
+
+    @cached_property
+    def memory(self) -> Memory:
+        """What this clone remembers."""
+        return Memory(self.place)
 
     @cached_property
     def git(self) -> Git:

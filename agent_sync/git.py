@@ -44,6 +44,56 @@ class Git:
         if pushed.status:
             self._explain_push(pushed, remote, branch)
 
+    def start_of(self, branch: str, *, remote: str, default: str) -> str | None:
+        """Return what a new branch begins at: its remote copy, or the default branch; None if it is here already."""
+        refuse_odd_branch(branch)
+        if self.head_of(branch):
+            return None
+        for ref in (f"refs/remotes/{remote}/{branch}", f"refs/remotes/{remote}/{default}"):
+            if self._run("rev-parse", "--verify", "--quiet", "--end-of-options", ref).stdout.strip():
+                return ref
+        return "HEAD"
+
+    def check_out(self, branch: str, start: str | None) -> None:
+        """Switch to a branch, made at `start` if it is new; local changes come along or git refuses."""
+        arguments = (
+            ["switch", "--quiet", branch] if start is None else ["switch", "--quiet", "--no-track", "-c", branch, start]
+        )
+        self._must(arguments, attempted=f"switching to branch {branch}")
+
+    def add_worktree(self, directory: str, branch: str, start: str | None) -> None:
+        """Make a worktree for a branch, made at `start` if it is new."""
+        new = [] if start is None else ["--no-track", "-b", branch]
+        arguments = ["worktree", "add", "--quiet", *new, directory, branch if start is None else start]
+        self._must(arguments, attempted=f"making a worktree in {directory}")
+
+    def worktrees(self) -> tuple[str, ...]:
+        """Return the roots of all worktrees of the repository."""
+        found = self._must(["worktree", "list", "--porcelain", "-z"], attempted="listing the worktrees")
+        prefix = "worktree "
+        return tuple(line.removeprefix(prefix) for line in found.stdout.split("\0") if line.startswith(prefix))
+
+    def changes(self) -> tuple[str, ...]:
+        """Return the files that differ from HEAD, untracked ones included, the claim file apart."""
+        arguments = [
+            "status",
+            "--porcelain",
+            "-z",
+            "--untracked-files=all",
+            "--",
+            ".",
+            ":(exclude,top).agent-claim.json*",
+        ]
+        found = self._must(arguments, attempted="looking for uncommitted changes")
+        return tuple(entry[3:] for entry in found.stdout.split("\0") if entry[2:3] == " ")
+
+    def _must(self, arguments: list[str], *, attempted: str) -> Finished:
+        done = self._run(*arguments)
+        if done.status:
+            reason = " ".join(done.stderr.split())[:300]
+            raise GitFailed(f"git said: {reason}", attempted=attempted)
+        return done
+
     def _explain_push(self, pushed: Finished, remote: str, branch: str) -> None:
         attempted = f"pushing branch {branch} to {remote}"
         if "non-fast-forward" in pushed.stdout or "fetch first" in pushed.stdout:

@@ -62,6 +62,12 @@ def drive(desk: Desk, trigger: Trigger, *, session_id: str) -> Looked:
     return BUSY
 
 
+def looked_up(desk: Desk, trigger: Trigger, claim: Claim) -> Facts:
+    """Return what a decision would know now, without acting on it."""
+    facts = Facts(clock.now(), desk.settings, "", desk.outbox.told())
+    return _asked(desk, trigger, claim, facts)
+
+
 def _rounds(desk: Desk, trigger: Trigger, facts: Facts) -> None:
     # Read again under the lock: whoever held it before may have moved the claim.
     claim = desk.store.read()

@@ -15,8 +15,17 @@ from agent_sync.errors import AgentSyncError
 
 # Name → module (of the same attribute) and one line for `--help`, so that listing commands loads none of them.
 COMMANDS = {
-    "status": ("agent_sync.cli.status", "The claim held here and its next step."),
+    "claim": ("agent_sync.cli.claim", "Take a task: branch, claim file, board, assignment."),
+    "handoff": ("agent_sync.cli.handoff", "Say that the work is ready for a pull request."),
+    "push": ("agent_sync.cli.push", "Push the claim's branch, fast-forward only."),
+    "done": ("agent_sync.cli.done", "Record a human's consent to close the issue."),
+    "release": ("agent_sync.cli.release", "Give the task back."),
+    "status": ("agent_sync.cli.status", "Claim, branch, PR, CI, issue and card side by side."),
+    "next": ("agent_sync.cli.next", "What is ready to be claimed."),
+    "board": ("agent_sync.cli.board", "The board in columns."),
+    "sync": ("agent_sync.cli.sync", "One full look-decide-act round, no hook needed."),
     "log": ("agent_sync.cli.log", "What was done, newest last."),
+    "emulator": ("agent_sync.cli.emulator", "A local GitHub to try things on."),
 }
 HOOK_COMMANDS = {
     "on-stop": "Hook: after every answer of the agent (Stop).",

@@ -1,6 +1,7 @@
-"""Finds the desk a command works at."""
+"""Finds the desk and the claim a command works on."""
 
 from agent_sync import quiet, settings as settings_file
+from agent_sync.claim.model import Claim
 from agent_sync.desk import Desk, desk_at
 from agent_sync.errors import BadInput
 from agent_sync.place import Place, place_of
@@ -17,3 +18,11 @@ def place_here() -> Place:
 def desk_here() -> Desk:
     """Return the desk of the worktree the command was started in."""
     return desk_at(place_here(), settings_file.environment())
+
+
+def claim_here(desk: Desk) -> Claim:
+    """Return the claim held in this worktree, or say how to get one."""
+    claim = desk.store.read()
+    if claim is None:
+        raise BadInput("No claim is held in this worktree.", helps="agent-sync claim ISSUE, or agent-sync next")
+    return claim

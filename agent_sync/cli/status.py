@@ -1,25 +1,117 @@
-"""`agent-sync status`: the claim held here and its next step."""
+"""`agent-sync status`: claim, branch, PR, CI, issue and card side by side."""
 
+import dataclasses
 import json
+import sys
+import time
 
 import click
 
+from agent_sync.claim.model import Claim
 from agent_sync.claim.store import ClaimStore
-from agent_sync.cli.here import place_here
+from agent_sync.cli.here import desk_here
+from agent_sync.desk import Desk
+from agent_sync.errors import AgentSyncError, GitHubError
 from agent_sync.hooks.briefing import held
+from agent_sync.lifecycle.facts import Branch
+from agent_sync.lifecycle.side_by_side import Row, next_command, rows
+from agent_sync.place import worktree
+
+OK, BAD = "✓", "✗"
 
 
 @click.command("status")
-@click.option("--json", "as_json", is_flag=True, help="The claim as JSON.")
-def command(*, as_json: bool) -> None:
-    """Show the claim held in this worktree and its next step.
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--watch", is_flag=True, help="Look again and again until interrupted.")
+@click.option("--all", "everywhere", is_flag=True, help="Every claim held in the worktrees of this repository.")
+@click.option("--offline", is_flag=True, help="Only what is known here, without asking GitHub.")
+def command(*, as_json: bool, watch: bool, everywhere: bool, offline: bool) -> None:
+    """Show claim, branch, pull request, CI, issue and card side by side, and mark what disagrees.
 
     \b
-    Example:
+    Examples:
       agent-sync status
+      agent-sync status --json | jq .claim.phase
+      agent-sync status --all
     """
-    claim = ClaimStore(place_here()).read()
+    desk = desk_here()
+    if everywhere:
+        _show_all(desk, as_json=as_json)
+        return
+    while True:
+        _show(desk, as_json=as_json, offline=offline)
+        if not watch:
+            return
+        time.sleep(max(5.0, desk.settings.checks.backoff_s))
+        desk = desk_here()
+
+
+def _show(desk: Desk, *, as_json: bool, offline: bool) -> None:
+    claim = desk.store.read()
+    if claim is None:
+        click.echo(
+            json.dumps({"claim": None}) if as_json else "No claim is held in this worktree.\nNext: agent-sync next"
+        )
+        return
+    found, following, trouble = _looked(desk, claim, offline=offline)
     if as_json:
-        click.echo(json.dumps({"claim": json.loads(claim.to_json()) if claim else None}))
+        values = {"claim": json.loads(claim.to_json()), "rows": [dataclasses.asdict(row) for row in found]}
+        click.echo(json.dumps(values | {"next": following, "trouble": trouble}))
+        return
+    click.echo(held(claim))
+    _draw(found) if sys.stdout.isatty() else _print(found)
+    if trouble:
+        click.echo(f"GitHub could not be asked: {trouble}", err=True)
+    click.echo(f"Next: {following}")
+
+
+def _looked(desk: Desk, claim: Claim, *, offline: bool) -> tuple[tuple[Row, ...], str, str]:
+    if offline:
+        return (), next_command(claim, None), ""
+    branch = Branch(desk.git.head_of(claim.branch) if claim.branch else None, desk.git.current_branch() == claim.branch)
+    try:
+        task = desk.gateway.task(claim.issue_number)
+        pull = desk.gateway.pull(claim.pr_number, with_checks=True) if claim.pr_number else None
+    except GitHubError as error:
+        return (), next_command(claim, None), str(error)
+    return rows(claim, branch, task, pull), next_command(claim, pull), ""
+
+
+def _print(found: tuple[Row, ...]) -> None:
+    for row in found:
+        note = f"   {BAD} {row.disagrees}" if row.disagrees else ""
+        click.echo(f"  {row.name:<13} {row.says}{note}")
+
+
+def _draw(found: tuple[Row, ...]) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table("", "", "says", "but", show_lines=False)
+    for row in found:
+        mark = f"[red]{BAD}[/red]" if row.disagrees else f"[green]{OK}[/green]"
+        table.add_row(mark, row.name, escape(row.says), escape(row.disagrees))
+    Console().print(table)
+
+
+def _show_all(desk: Desk, *, as_json: bool) -> None:
+    """List the claims of every worktree; one that cannot be read is listed with the reason."""
+    lines: list[tuple[str, Claim | None, str]] = []
+    for root in desk.git.worktrees():
+        place = worktree(root)
+        try:
+            claim = ClaimStore(place).read() if place else None
+        except AgentSyncError as error:
+            lines.append((root, None, str(error)))
+        else:
+            if claim:
+                lines.append((root, claim, ""))
+    if as_json:
+        values = [{"root": r, "claim": json.loads(c.to_json()) if c else None, "trouble": t} for r, c, t in lines]
+        click.echo(json.dumps(values))
     else:
-        click.echo(held(claim) if claim else "No claim is held in this worktree.")
+        for root, claim, trouble in lines:
+            click.echo(f"{root}: {trouble or (f'#{claim.issue_number} {claim.phase}' if claim else '')}")
+        if not lines:
+            click.echo("No worktree of this repository holds a claim.")

@@ -81,16 +81,12 @@ def json_answer(status: int, value: Any, **headers: str) -> Answer:
 
 def text_answer(status: int, text: str, **headers: str) -> Answer:
     """Answer with plain text."""
-    return Answer(status, text.encode(), {"content-type": "text/plain; charset=utf-8"}).with_headers(
-        **headers
-    )
+    return Answer(status, text.encode(), {"content-type": "text/plain; charset=utf-8"}).with_headers(**headers)
 
 
 def error_answer(status: int, message: str, **more: Any) -> Answer:
     """Answer with the error body all of GitHub's REST interface uses."""
-    return json_answer(
-        status, {"message": message, **more, "documentation_url": DOCUMENTATION, "status": str(status)}
-    )
+    return json_answer(status, {"message": message, **more, "documentation_url": DOCUMENTATION, "status": str(status)})
 
 
 def conditional(asked: Asked, answer: Answer) -> Answer:

@@ -83,6 +83,4 @@ def _check_kind(kind: str) -> None:
     except ValueError:
         known = False
     if not known:
-        raise UnknownFaultError(
-            f"unknown fault {kind!r}; known: status:CODE, delay:SECONDS, {', '.join(PLAIN_FAULTS)}"
-        )
+        raise UnknownFaultError(f"unknown fault {kind!r}; known: status:CODE, delay:SECONDS, {', '.join(PLAIN_FAULTS)}")

@@ -78,9 +78,7 @@ def grow_board(world: World, repository: Repository, count: int) -> None:
         mark_closed(world, issue, by=repository.owner)
 
 
-def _card(
-    world: World, repository: Repository, title: str, *, status: str, priority: str | None = None
-) -> Issue:
+def _card(world: World, repository: Repository, title: str, *, status: str, priority: str | None = None) -> Issue:
     viewer = Viewer(repository.owner)
     issue = create_issue(world, viewer, repository, title=title)
     item = boards.add_item(world, viewer, world.project(repository.owner.login, 1), issue)

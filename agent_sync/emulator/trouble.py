@@ -46,9 +46,7 @@ def garbled(answer: Answer) -> Answer:
 
 
 def _exhausted(limits: Limits, resource: str) -> Answer:
-    headers = {
-        name.replace("-", "_"): value for name, value in limits.headers(resource, exhausted=True).items()
-    }
+    headers = {name.replace("-", "_"): value for name, value in limits.headers(resource, exhausted=True).items()}
     if resource == "graphql":
         message = "API rate limit already exceeded for user ID 1."
         error = {"type": "RATE_LIMITED", "code": "graphql_rate_limit", "message": message}

@@ -53,7 +53,7 @@ def render(trigger: Trigger, reply: Reply) -> str:
     if reply.agent:
         context = {"hookEventName": EVENT_NAMES[trigger], "additionalContext": _joined(reply.agent)}
         values["hookSpecificOutput"] = context
-    return json.dumps(values, ensure_ascii=True) + "\n"
+    return json.dumps(values, ensure_ascii=False) + "\n"
 
 
 def _joined(texts: tuple[str, ...]) -> str:

@@ -10,7 +10,9 @@ from agent_sync.desk import Desk
 from agent_sync.errors import AgentSyncError
 from agent_sync.hooks import reply
 from agent_sync.hooks.event import HookEvent
+from agent_sync.hooks.unclaimed import suggestion
 from agent_sync.hooks.watchdog import Watchdog
+from agent_sync.lifecycle.actions import Notice
 from agent_sync.lifecycle.facts import Trigger
 from agent_sync.rounds import drive
 
@@ -41,10 +43,19 @@ def watch(desk: Desk, event: HookEvent) -> int:
 
 def _look(desk: Desk, event: HookEvent) -> None:
     try:
-        drive(desk, Trigger.REWAKE, session_id=event.session_id)
+        if desk.store.read() is None:
+            _keep_suggestion(desk)
+        else:
+            drive(desk, Trigger.REWAKE, session_id=event.session_id)
     except AgentSyncError as error:
         # Nobody can be told now, and the next look may succeed.
         desk.log.write(clock.now(), "trouble", code=error.code, error=str(error), trigger=Trigger.REWAKE)
+
+
+def _keep_suggestion(desk: Desk) -> None:
+    """Without a claim nothing is worth a turn; what could come next is told with the next prompt."""
+    _, said = suggestion(desk)
+    desk.outbox.add(Notice(f"next:{text}", text, for_human=False, for_agent=True) for text in said.agent)
 
 
 def _has_woken(desk: Desk) -> bool:

@@ -15,11 +15,12 @@ from agent_sync.hooks import reply, stamp
 from agent_sync.hooks.briefing import brief
 from agent_sync.hooks.event import HookEvent, parse, trigger_of
 from agent_sync.hooks.reply import Reply, readers_of
+from agent_sync.hooks.unclaimed import suggestion
 from agent_sync.hooks.watchdog import Watchdog
 from agent_sync.lifecycle.actions import Notice
 from agent_sync.lifecycle.facts import Trigger
 from agent_sync.place import place_of
-from agent_sync.rounds import BUSY, Looked, drive
+from agent_sync.rounds import BUSY, IDLE, Looked, drive
 
 STDOUT = 1
 
@@ -40,15 +41,22 @@ def lifecycle(desk: Desk, event: HookEvent) -> Part:
     return Part(drive(desk, event.trigger, session_id=event.session_id))
 
 
+def unclaimed(desk: Desk, _event: HookEvent) -> Part:
+    """Look after a session that holds no claim."""
+    if desk.store.read() is not None:
+        return Part(IDLE)
+    return Part(*suggestion(desk))
+
+
 def briefing(desk: Desk, event: HookEvent) -> Part:
     """Tell a new session what it holds."""
     told = brief(desk, event)
-    return Part(BUSY if told else Looked(was_idle=True), told)
+    return Part(BUSY if told else IDLE, told)
 
 
 PARTS: dict[Trigger, tuple[Participant, ...]] = {
     Trigger.STOP: (lifecycle,),
-    Trigger.IDLE: (lifecycle,),
+    Trigger.IDLE: (lifecycle, unclaimed),
     Trigger.SESSION_START: (briefing,),
     Trigger.PROMPT: (lifecycle,),
     Trigger.TOOL: (lifecycle,),

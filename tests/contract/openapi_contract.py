@@ -100,18 +100,14 @@ class Contract:
         pieces = re.split(r"\{(\w+)\}", path)
         texts, names = pieces[0::2], pieces[1::2]
         groups = [r"(?:.+)" if name in wide else r"(?:[^/]+)" for name in names]
-        return re.compile(
-            "".join(re.escape(text) + group for text, group in zip(texts, [*groups, ""], strict=True))
-        )
+        return re.compile("".join(re.escape(text) + group for text, group in zip(texts, [*groups, ""], strict=True)))
 
     def _resolved(self, entry: dict[str, Any], kind: str) -> dict[str, Any]:
         return self.components[kind][entry["$ref"].rpartition("/")[2]] if "$ref" in entry else entry
 
     def operation(self, method: str, path: str) -> Operation | None:
         """Return the operation that a request means."""
-        fitting = (
-            entry for entry in self.operations if entry.method == method and entry.pattern.fullmatch(path)
-        )
+        fitting = (entry for entry in self.operations if entry.method == method and entry.pattern.fullmatch(path))
         return next(fitting, None)
 
     def request_problems(self, operation: Operation, body: Any) -> list[str]:

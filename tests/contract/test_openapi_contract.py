@@ -39,12 +39,8 @@ CONTRACT = Contract(
                 "post": operation("things/set", requestBody=json_content("owner")),
             },
             "/things/mine": {"get": operation("things/mine")},
-            "/refs/{ref}": {
-                "get": operation("refs/get", parameters=[{"$ref": "#/components/parameters/ref"}])
-            },
-            "/refs/{ref}/state": {
-                "get": operation("refs/state", parameters=[{"$ref": "#/components/parameters/ref"}])
-            },
+            "/refs/{ref}": {"get": operation("refs/get", parameters=[{"$ref": "#/components/parameters/ref"}])},
+            "/refs/{ref}/state": {"get": operation("refs/state", parameters=[{"$ref": "#/components/parameters/ref"}])},
         },
     }
 )

@@ -189,9 +189,7 @@ def pulls(client: Recorder, head: str) -> None:
 
 def checks(client: Recorder, head: str) -> None:
     """Report checks and statuses, read them every way there is, and run jobs again."""
-    made = client.call(
-        "POST", f"{REPO}/check-runs", {"name": "test", "head_sha": head, "status": "in_progress"}
-    )
+    made = client.call("POST", f"{REPO}/check-runs", {"name": "test", "head_sha": head, "status": "in_progress"})
     client.get(f"{REPO}/check-runs/{made['id']}")
     client.call("PATCH", f"{REPO}/check-runs/{made['id']}", {"conclusion": "failure"})
     client.call("POST", f"{REPO}/statuses/{head}", {"context": "lint", "state": "success"})

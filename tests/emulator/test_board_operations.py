@@ -25,9 +25,7 @@ class Board:
         self.agent = self.project.field_named("Agent")
         self.points = boards.add_field(self.world, self.project, "Points", FieldType.NUMBER)
         self.due = boards.add_field(self.world, self.project, "Due", FieldType.DATE)
-        self.sprint = boards.add_field(
-            self.world, self.project, "Sprint", FieldType.ITERATION, iterations=[ITERATION]
-        )
+        self.sprint = boards.add_field(self.world, self.project, "Sprint", FieldType.ITERATION, iterations=[ITERATION])
 
     def set(self, field, **value):
         """Set a field of the card."""

@@ -109,9 +109,7 @@ def test_unknown_control_path_lists_the_known_ones(client):
     assert "GET /_emulator/state" in answer.json()["error"]
 
 
-@pytest.mark.parametrize(
-    ("body", "status"), [("{", 400), ("[]", 422), ("{}", 422), ('{"act": "explode"}', 422)]
-)
+@pytest.mark.parametrize(("body", "status"), [("{", 400), ("[]", 422), ("{}", 422), ('{"act": "explode"}', 422)])
 def test_bad_acts_are_refused(client, body, status):
     """An act that cannot be read or is unknown answers what is wrong."""
     answer = client.http.post("/_emulator/act", content=body)

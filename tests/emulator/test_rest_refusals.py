@@ -175,10 +175,7 @@ def test_moving_an_issue_through_rest(client):
     client.call("PATCH", f"{REPO}/issues/40", json={"state": "open", "labels": []})
     assert client.issue(40) == client.issue(40) | {"title": "New", "labels": [], "state": "open"}
     assert client.call("PATCH", f"{REPO}/issues/40", json={"state": "ajar"}).status_code == 422
-    assert (
-        client.call("PATCH", f"{REPO}/issues/40", json={"state_reason": "x", "state": "closed"}).status_code
-        == 422
-    )
+    assert client.call("PATCH", f"{REPO}/issues/40", json={"state_reason": "x", "state": "closed"}).status_code == 422
 
 
 def test_pulls_can_be_edited_as_issues_and_as_pulls(client):

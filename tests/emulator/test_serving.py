@@ -16,9 +16,7 @@ COMMAND = [sys.executable, "-m", "agent_sync.emulator", "serve", "--port", "0"]
 
 
 def _started(*more, **options):
-    process = subprocess.Popen(
-        [*COMMAND, *more], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
-    )
+    process = subprocess.Popen([*COMMAND, *more], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
     line = process.stdout.readline()
     if not line:
         pytest.fail(process.communicate()[1])
@@ -50,9 +48,7 @@ def test_command_prints_one_line_and_stops_cleanly(number):
 
 def test_command_refuses_an_unknown_scenario():
     """An unknown scenario is answered with the known ones."""
-    done = subprocess.run(
-        [*COMMAND, "--scenario", "huge"], capture_output=True, text=True, check=False, timeout=30
-    )
+    done = subprocess.run([*COMMAND, "--scenario", "huge"], capture_output=True, text=True, check=False, timeout=30)
     assert done.returncode == 1
     assert done.stderr == "There is no scenario 'huge'; known: small, empty, large.\n"
 
@@ -63,9 +59,7 @@ def test_state_survives_the_server(tmp_path):
 
     with running(state=tmp_path / "kept") as server:
         httpx.post(f"{server.url}/_emulator/act", json={"act": "add_issue", "title": "Kept"})
-        sha = httpx.post(f"{server.url}/_emulator/act", json={"act": "push_commit", "branch": "b"}).json()[
-            "id"
-        ]
+        sha = httpx.post(f"{server.url}/_emulator/act", json={"act": "push_commit", "branch": "b"}).json()["id"]
     with running("empty", state=tmp_path / "kept") as server:
         state = httpx.get(f"{server.url}/_emulator/state").json()
         number = httpx.post(f"{server.url}/_emulator/act", json={"act": "add_issue", "title": "Next"}).json()
@@ -125,9 +119,7 @@ def test_git_must_be_there_and_young_enough(tmp_path, monkeypatch, script, reaso
 
 def test_requests_through_a_proxy_name_the_whole_url(server):
     """An absolute request target works, and answers speak of the host that was asked for."""
-    with socket.create_connection(
-        ("127.0.0.1", int(server.url.rpartition(":")[2])), timeout=20
-    ) as connection:
+    with socket.create_connection(("127.0.0.1", int(server.url.rpartition(":")[2])), timeout=20) as connection:
         connection.sendall(
             b"GET http://api.github.localhost/repos/octo/demo/issues/42 HTTP/1.1\r\n"
             b"Host: api.github.localhost\r\nConnection: close\r\n\r\n"
@@ -247,17 +239,13 @@ def test_many_clients_at_once(server):
     sha = _get(server.url, f"{REPO}/git/ref/heads/main")["object"]["sha"]
     body = {"ref": "refs/agentsync/claims/42", "sha": sha}
     with ThreadPoolExecutor(8) as pool:
-        codes = list(
-            pool.map(lambda _: httpx.post(f"{server.url}{REPO}/git/refs", json=body).status_code, range(16))
-        )
+        codes = list(pool.map(lambda _: httpx.post(f"{server.url}{REPO}/git/refs", json=body).status_code, range(16)))
     assert sorted(codes) == [201] + [422] * 15
 
 
 def test_server_needs_no_home_or_configuration(tmp_path):
     """A user's git configuration cannot disturb the repositories of the server."""
-    (tmp_path / ".gitconfig").write_text(
-        "[core]\n\thooksPath = /nowhere\n[init]\n\tdefaultBranch = odd\n[broken\n"
-    )
+    (tmp_path / ".gitconfig").write_text("[core]\n\thooksPath = /nowhere\n[init]\n\tdefaultBranch = odd\n[broken\n")
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
     process, line = _started(env=environment)
     with process:

@@ -27,10 +27,7 @@ class Term:
 
 def terms(query: str) -> list[Term]:
     """Read a filter."""
-    return [
-        Term(found["name"], split_values(found["values"]), bool(found["minus"]))
-        for found in TERM.finditer(query)
-    ]
+    return [Term(found["name"], split_values(found["values"]), bool(found["minus"])) for found in TERM.finditer(query)]
 
 
 def split_values(text: str) -> tuple[str, ...]:
@@ -92,9 +89,7 @@ def _people(item: Item) -> list[str]:
 
 
 def _labels(item: Item) -> list[str]:
-    return (
-        [] if isinstance(item.content, DraftIssue) else [label.name.lower() for label in item.content.labels]
-    )
+    return [] if isinstance(item.content, DraftIssue) else [label.name.lower() for label in item.content.labels]
 
 
 def _repository(item: Item) -> list[str]:

@@ -16,9 +16,7 @@ def comparison(text: str) -> Callable[[str], bool]:
     """Return what decides whether a number or day fits; a star is an open end of a range."""
     low, dots, high = text.partition("..")
     if dots:
-        return lambda value: (
-            (low == "*" or _holds(">=", value, low)) and (high == "*" or _holds("<=", value, high))
-        )
+        return lambda value: (low == "*" or _holds(">=", value, low)) and (high == "*" or _holds("<=", value, high))
     wanted = text.lstrip("<>=")
     sign = text[: len(text) - len(wanted)]
     return lambda value: sign in OPERATORS and _holds(sign, value, wanted)

@@ -136,17 +136,12 @@ def check_size(name: str, side: str, size: int) -> None:
     if size > LARGEST_PAGE:
         raise failure("EXCESSIVE_PAGINATION", excess(name, side, size))
     if size < 0 or (size == 0 and name not in MAY_BE_EMPTY):
-        raise failure(
-            "INVALID_PAGINATION_BOUNDARIES", f"`{side}` on the `{name}` connection cannot be less than one."
-        )
+        raise failure("INVALID_PAGINATION_BOUNDARIES", f"`{side}` on the `{name}` connection cannot be less than one.")
 
 
 def excess(name: str, side: str, size: int) -> str:
     """Return GitHub's sentence about a page that is too large."""
-    return (
-        f"Requesting {size} records on the `{name}` connection exceeds the `{side}` limit of "
-        f"{LARGEST_PAGE} records."
-    )
+    return f"Requesting {size} records on the `{name}` connection exceeds the `{side}` limit of {LARGEST_PAGE} records."
 
 
 def wants_records(info: "GraphQLResolveInfo[Request]") -> bool:

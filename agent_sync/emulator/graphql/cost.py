@@ -28,7 +28,6 @@ def cost_of(fields: Iterable[Selected]) -> Cost:
     if nodes > MOST_NODES:
         raise failure(
             "MAX_NODE_LIMIT_EXCEEDED",
-            f"This query requests up to {nodes:,} possible nodes which exceeds the maximum limit of "
-            f"{MOST_NODES:,}.",
+            f"This query requests up to {nodes:,} possible nodes which exceeds the maximum limit of {MOST_NODES:,}.",
         )
     return Cost(max(1, round(requests / POINTS_PER_REQUESTS)), nodes)

@@ -54,9 +54,7 @@ class Walk:
         if root:
             yield from self._within(operation.selection_set, root, 1)
 
-    def _within(
-        self, selected: SelectionSetNode, parent: GraphQLNamedType, parents: int
-    ) -> Iterator[Selected]:
+    def _within(self, selected: SelectionSetNode, parent: GraphQLNamedType, parents: int) -> Iterator[Selected]:
         for node in selected.selections:
             if not self._included(node.directives):
                 continue

@@ -104,9 +104,7 @@ def add_draft(world: World, viewer: Viewer, project: Project, *, title: str, bod
     return _new_item(world, viewer, project, draft)
 
 
-def _new_item(
-    world: World, viewer: Viewer, project: Project, content: Issue | PullRequest | DraftIssue
-) -> Item:
+def _new_item(world: World, viewer: Viewer, project: Project, content: Issue | PullRequest | DraftIssue) -> Item:
     now = world.clock.now()
     item = Item(
         identity=world.identify("PVTI"), project=project, content=content, creator=viewer.user,
@@ -125,9 +123,7 @@ def set_value(
     automation.after_moving(world, item, field, by=viewer.user)
 
 
-def clear_value(
-    world: World, viewer: Viewer, item: Item, field: Field, *, project: Project | None = None
-) -> None:
+def clear_value(world: World, viewer: Viewer, item: Item, field: Field, *, project: Project | None = None) -> None:
     """Empty one field of an item; an empty one stays empty."""
     _require_settable(world, viewer, item, field, project=project or item.project)
     if item.values.pop(field.id, None):

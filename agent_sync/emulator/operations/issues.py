@@ -61,13 +61,9 @@ def check_text(resource: str, title: str | None, body: str | None) -> None:
     if title is not None and not title.strip():
         raise invalid(resource, "title", code="missing_field", message="Title can't be blank")
     if title is not None and len(title) > LONGEST_TITLE:
-        raise invalid(
-            resource, "title", code="custom", message="title is too long (maximum is 256 characters)"
-        )
+        raise invalid(resource, "title", code="custom", message="title is too long (maximum is 256 characters)")
     if body is not None and len(body) > LONGEST_BODY:
-        raise invalid(
-            resource, "body", code="custom", message="body is too long (maximum is 65536 characters)"
-        )
+        raise invalid(resource, "body", code="custom", message="body is too long (maximum is 65536 characters)")
 
 
 def edit_text(

@@ -106,9 +106,7 @@ def _landed(
         return _rebased(pull.repository, pull, Author(user.name, user.email, when))
     tree = git.merged_tree(pull.base_sha, pull.head_sha) or ""
     if method is MergeMethod.MERGE:
-        head_line = (
-            title or f"Merge pull request #{pull.number} from {pull.repository.owner.login}/{pull.head}"
-        )
+        head_line = title or f"Merge pull request #{pull.number} from {pull.repository.owner.login}/{pull.head}"
         text, parents = f"{head_line}\n\n{message or pull.title}\n", [pull.base_sha, pull.head_sha]
     else:
         body = message if message is not None else _joined_messages(pull)

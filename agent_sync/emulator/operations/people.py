@@ -44,9 +44,7 @@ def unassign(world: World, viewer: Viewer, conversation: Conversation, logins: I
         record(world, conversation, "unassigned", by=viewer.user, subject=user.login)
 
 
-def replace_assignees(
-    world: World, viewer: Viewer, conversation: Conversation, logins: Iterable[str]
-) -> None:
+def replace_assignees(world: World, viewer: Viewer, conversation: Conversation, logins: Iterable[str]) -> None:
     """Make the assignees exactly these."""
     wanted = list(logins)
     kept = {login.lower() for login in wanted}

@@ -62,8 +62,7 @@ def _compared(repository: Repository, head: str, base: str) -> tuple[str, str]:
         missing, field = ("Head", "head") if head_sha is None else ("Base", "base")
         raise Refused(
             Kind.UNPROCESSABLE,
-            f"Head sha can't be blank, Base sha can't be blank, {nothing_between}, "
-            f"{missing} ref must be a branch",
+            f"Head sha can't be blank, Base sha can't be blank, {nothing_between}, {missing} ref must be a branch",
             Problem("PullRequest", "invalid", field=field),
         )
     if not repository.git.commits_between(base_sha, head_sha):
@@ -99,10 +98,7 @@ def reopen_pull(world: World, viewer: Viewer, pull: PullRequest) -> None:
     head_sha = pull.repository.git.ref(f"refs/heads/{pull.head}")
     if head_sha is None:
         raise _state_refused(f"The {pull.head} branch has been deleted.")
-    if any(
-        other.is_open and (other.head, other.base) == (pull.head, pull.base)
-        for other in pull.repository.pulls
-    ):
+    if any(other.is_open and (other.head, other.base) == (pull.head, pull.base) for other in pull.repository.pulls):
         raise _state_refused(f"There is already an open pull request from {pull.head} to {pull.base}.")
     pull.head_sha = head_sha
     mark_open(world, pull, by=viewer.user)

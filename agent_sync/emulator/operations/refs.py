@@ -127,9 +127,7 @@ def _check_name(repository: Repository, name: str) -> None:
     if not name.startswith("refs/") or not repository.git.succeeds("check-ref-format", name):
         raise Refused(Kind.UNPROCESSABLE, f"{name} is not a valid ref name.")
     if name.startswith("refs/pull/") or is_refused(repository, name):
-        raise Refused(
-            Kind.UNPROCESSABLE, "Repository rule violations found\n\nCannot update this protected ref.\n\n"
-        )
+        raise Refused(Kind.UNPROCESSABLE, "Repository rule violations found\n\nCannot update this protected ref.\n\n")
 
 
 def _check_object(repository: Repository, name: str, sha: str) -> None:

@@ -11,15 +11,11 @@ MOST_SUB_ISSUES = 100
 MOST_DEPENDENCIES = 50
 
 
-def add_sub_issue(
-    world: World, viewer: Viewer, parent: Issue, child: Issue, *, replace_parent: bool = False
-) -> None:
+def add_sub_issue(world: World, viewer: Viewer, parent: Issue, child: Issue, *, replace_parent: bool = False) -> None:
     """Make one issue a part of another; an issue has one parent and no cycles."""
     require_role(viewer, parent.repository, Role.TRIAGE)
     if child.parent is not None and not replace_parent:
-        raise _unprocessable(
-            "Issue may not contain duplicate sub-issues and Sub issue may only have one parent"
-        )
+        raise _unprocessable("Issue may not contain duplicate sub-issues and Sub issue may only have one parent")
     if child is parent or child in _ancestors(parent):
         raise _unprocessable("Sub-issue cannot be an ancestor of its parent")
     if len(parent.sub_issues) >= MOST_SUB_ISSUES:

@@ -99,9 +99,7 @@ def request_reviewers(world: World, viewer: Viewer, pull: PullRequest, users: It
 def review_decision(pull: PullRequest) -> ReviewState | None:
     """Return what the newest opinion of each reviewer adds up to, if there is one."""
     opinions = {
-        review.author.login: review.state
-        for review in pull.reviews
-        if review.state is not ReviewState.COMMENTED
+        review.author.login: review.state for review in pull.reviews if review.state is not ReviewState.COMMENTED
     }
     if ReviewState.CHANGES_REQUESTED in opinions.values():
         return ReviewState.CHANGES_REQUESTED

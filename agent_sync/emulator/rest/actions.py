@@ -49,9 +49,7 @@ def jobs(call: Call) -> Answer:
     if call.asked.query.get("filter", "latest") == "latest":
         found = list({check.name: check for check in found}.values())
     shown, links = call.slice(found)
-    return json_answer(
-        200, {"total_count": len(found), "jobs": [job_shape(call.links, job) for job in shown]}, **links
-    )
+    return json_answer(200, {"total_count": len(found), "jobs": [job_shape(call.links, job) for job in shown]}, **links)
 
 
 def job(call: Call) -> Answer:
@@ -89,9 +87,7 @@ def rerun_run(call: Call) -> Answer:
 def rerun_failed(call: Call) -> Answer:
     """Run the failed jobs of a run again."""
     latest = {check.name: check for check in _run(call).checks}.values()
-    failed = [
-        check for check in latest if check.status == "completed" and check.conclusion not in checks.PASSING
-    ]
+    failed = [check for check in latest if check.status == "completed" and check.conclusion not in checks.PASSING]
     if not failed:
         raise Refused(Kind.FORBIDDEN, "This workflow run has no failed jobs")
     for check in failed:

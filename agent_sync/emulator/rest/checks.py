@@ -31,8 +31,7 @@ def list_checks(call: Call) -> Answer:
     wanted = [
         check
         for check in found
-        if query.get("check_name", check.name) == check.name
-        and query.get("status", check.status) == check.status
+        if query.get("check_name", check.name) == check.name and query.get("status", check.status) == check.status
     ]
     shown, links = call.slice(wanted)
     runs = [check_shape(call.links, check) for check in shown]

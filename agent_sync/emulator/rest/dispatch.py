@@ -43,9 +43,7 @@ def _compiled(template: str) -> re.Pattern[str]:
     pieces = re.split(r"\{(\w+)(:path)?\}", template)
     literals, names, kinds = pieces[0::3], pieces[1::3], pieces[2::3]
     groups = [f"(?P<{name}>{'.+' if kind else '[^/]+'})" for name, kind in zip(names, kinds, strict=True)]
-    return re.compile(
-        "".join(re.escape(text) + group for text, group in zip(literals, [*groups, ""], strict=True))
-    )
+    return re.compile("".join(re.escape(text) + group for text, group in zip(literals, [*groups, ""], strict=True)))
 
 
 ROUTES = [

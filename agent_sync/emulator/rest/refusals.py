@@ -27,9 +27,7 @@ def refused(refusal: Refused) -> Answer:
     if sentences:
         return error_answer(status, "Unprocessable Entity", errors=sentences)
     if refusal.problems:
-        return error_answer(
-            status, "Validation Failed", errors=[_problem(entry) for entry in refusal.problems]
-        )
+        return error_answer(status, "Validation Failed", errors=[_problem(entry) for entry in refusal.problems])
     return error_answer(status, refusal.message)
 
 

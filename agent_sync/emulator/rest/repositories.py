@@ -67,9 +67,7 @@ def branches(call: Call) -> Answer:
     found = sorted(call.repository.git.refs("refs/heads/").items())
     return call.page(
         found,
-        lambda entry: branch_shape(
-            call.links, call.repository, entry[0].removeprefix("refs/heads/"), entry[1]
-        ),
+        lambda entry: branch_shape(call.links, call.repository, entry[0].removeprefix("refs/heads/"), entry[1]),
     )
 
 

@@ -47,9 +47,7 @@ def create_review(call: Call) -> Answer:
     if event != "APPROVE" and not body:
         raise invalid("PullRequestReview", "body", code="missing_field")
     threads = [
-        reviews.NewThread(
-            str(entry["path"]), int(entry.get("line") or entry.get("position") or 1), entry["body"]
-        )
+        reviews.NewThread(str(entry["path"]), int(entry.get("line") or entry.get("position") or 1), entry["body"])
         for entry in call.body.get("comments") or []
     ]
     review = reviews.submit_review(

@@ -38,15 +38,13 @@ def unusable_git() -> str | None:
     if shutil.which("git") is None:
         return "git is not installed"
     plain = {**os.environ, **ENVIRONMENT}
-    said = subprocess.run(
-        ["git", "--version"], env=plain, capture_output=True, text=True, check=False
-    ).stdout.strip()
+    said = subprocess.run(["git", "--version"], env=plain, capture_output=True, text=True, check=False).stdout.strip()
     version = re.search(r"(\d+)\.(\d+)", said)
     is_fit = version is not None and (int(version[1]), int(version[2])) >= OLDEST_GIT
     return None if is_fit else f"it says {said!r}"
 
 
-class GitFailed(Exception):  # noqa: N818 - the name says what happened
+class GitFailed(Exception):
     """Git ended with an error; the message is what it wrote."""
 
 
@@ -200,16 +198,13 @@ class BareRepository:
         pairs = [line.split("\t", 1) for line in lines if line]
         parted = [(head.split(), name) for head, name in pairs]
         return [
-            TreeEntry(kind, sha, 0 if size == "-" else int(size), name)
-            for (_mode, kind, sha, size), name in parted
+            TreeEntry(kind, sha, 0 if size == "-" else int(size), name) for (_mode, kind, sha, size), name in parted
         ]
 
     def blob(self, sha: str) -> bytes:
         """Return the bytes of a file."""
         command = ["git", "cat-file", "blob", sha]
-        return subprocess.run(
-            command, cwd=self.path, env=self.environment(), capture_output=True, check=True
-        ).stdout
+        return subprocess.run(command, cwd=self.path, env=self.environment(), capture_output=True, check=True).stdout
 
     def merged_tree(self, ours: str, theirs: str) -> str | None:
         """Return the tree of a merge of two commits, or None if they conflict."""

@@ -29,9 +29,7 @@ class FieldType(StrEnum):
     ITERATION = "ITERATION"
 
 
-SETTABLE = frozenset(
-    {FieldType.TEXT, FieldType.NUMBER, FieldType.DATE, FieldType.SINGLE_SELECT, FieldType.ITERATION}
-)
+SETTABLE = frozenset({FieldType.TEXT, FieldType.NUMBER, FieldType.DATE, FieldType.SINGLE_SELECT, FieldType.ITERATION})
 
 
 @dataclass(eq=False)

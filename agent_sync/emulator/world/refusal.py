@@ -34,7 +34,7 @@ class Problem:
         return cls(resource="", code="custom", message=message)
 
 
-class Refused(Exception):  # noqa: N818 - the name says what happened, as the gateway's errors do
+class Refused(Exception):
     """GitHub would not do this; `problems` are the details that REST lists one by one."""
 
     def __init__(self, kind: Kind, message: str, *problems: Problem) -> None:

@@ -59,9 +59,7 @@ class Desk:
           repositoryId: $r, baseRefName: "main", headRefName: $h, title: "Fix it", body: $b
         }) { pullRequest { id number } } }"""
         repository = self.world.repository("octo", "demo").id
-        return self.data(query, r=repository, h=self.branch(branch), b=body)["createPullRequest"][
-            "pullRequest"
-        ]
+        return self.data(query, r=repository, h=self.branch(branch), b=body)["createPullRequest"]["pullRequest"]
 
 
 @pytest.fixture

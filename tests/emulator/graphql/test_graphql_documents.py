@@ -130,10 +130,7 @@ def test_pr_write_leaves_out_what_is_not_included(desk, board):
 def test_poll(desk):
     """A poll sees state, mergeability, every kind of check, and what merging will close."""
     number = desk.pull()["number"]
-    assert (
-        desk.document("Poll", **PLACE, number=number)["repository"]["pullRequest"]["statusCheckRollup"]
-        is None
-    )
+    assert desk.document("Poll", **PLACE, number=number)["repository"]["pullRequest"]["statusCheckRollup"] is None
     desk.act("add_check", pull=number, name="test", status="in_progress", required=True)
     desk.act("add_status", pull=number, context="lint", state="success")
     pull = desk.document("Poll", **PLACE, number=number)["repository"]["pullRequest"]
@@ -155,9 +152,7 @@ def test_poll_lite(desk):
     number = desk.pull()["number"]
     for name, conclusion in (("a", "success"), ("b", "success"), ("c", "failure")):
         desk.act("add_check", pull=number, name=name, conclusion=conclusion)
-    rollup = desk.document("PollLite", **PLACE, number=number)["repository"]["pullRequest"][
-        "statusCheckRollup"
-    ]
+    rollup = desk.document("PollLite", **PLACE, number=number)["repository"]["pullRequest"]["statusCheckRollup"]
     assert rollup["state"] == "FAILURE"
     assert rollup["contexts"]["checkRunCountsByState"] == [
         {"state": "FAILURE", "count": 1},

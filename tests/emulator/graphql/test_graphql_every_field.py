@@ -22,7 +22,7 @@ from agent_sync.emulator.world.boards import FieldType, Iteration
 ARGUMENTS = {
     "name": '"Status"', "number": "42", "login": '"octo"', "owner": '"octo"', "qualifiedName": '"main"',
     "refPrefix": '"refs/"', "url": '"http://x/octo/demo/issues/42"', "query": '"repo:octo/demo"',
-    "type": "ISSUE", "capabilities": "[CAN_BE_ASSIGNED]",
+    "type": "ISSUE", "capabilities": "[CAN_BE_ASSIGNED]", "headRef": '"main"',
 }  # fmt: skip
 SPECIAL = {
     "repository(name)": '"demo"', "pullRequest(number)": "45", "projectV2(number)": "1",
@@ -157,9 +157,7 @@ def test_everything_is_answered(full):
         part = f"... on {name} {{ {selection(schema().type_map[name], 1)} }}"
         found |= told(full, f"query($id: ID!) {{ node(id: $id) {{ {part} }} }}", id=node_id)
     for name, road in ROADS:
-        query = (
-            f'{{ repository(owner: "octo", name: "demo") {{ {road} {{ {selection(schema().type_map[name], 1)}'
-        )
+        query = f'{{ repository(owner: "octo", name: "demo") {{ {road} {{ {selection(schema().type_map[name], 1)}'
         found |= told(full, query + "}" * (query.count("{") - query.count("}")))
     objects = {kind.name for kind in schema().type_map.values() if is_object_type(kind)}
     expected = {name for name in objects if not name.startswith("__") and not name.endswith("Payload")}

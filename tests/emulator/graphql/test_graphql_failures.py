@@ -71,9 +71,7 @@ def test_an_unknown_owner_is_only_null(desk):
 
 def test_partial_data(desk):
     """One missing part leaves the others as they are."""
-    answer = desk.answer(
-        '{ viewer { login } user(login: "octo") { login } organization(login: "octo") { login } }'
-    )
+    answer = desk.answer('{ viewer { login } user(login: "octo") { login } organization(login: "octo") { login } }')
     assert answer["data"] == {"viewer": {"login": "octo"}, "user": {"login": "octo"}, "organization": None}
     assert [error["path"] for error in answer["errors"]] == [["organization"]]
 

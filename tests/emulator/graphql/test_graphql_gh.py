@@ -159,12 +159,8 @@ def test_gh_pull_requests(github):
         1,
         ["fail", "pass"],
     )
-    assert gh.json("pr", "list", *REPO, "--head", "work", "--state", "all", "--json", "number") == [
-        {"number": 45}
-    ]
-    names = (
-        "state,mergeable,mergeStateStatus,headRefOid,files,commits,statusCheckRollup,reviewDecision,isDraft"
-    )
+    assert gh.json("pr", "list", *REPO, "--head", "work", "--state", "all", "--json", "number") == [{"number": 45}]
+    names = "state,mergeable,mergeStateStatus,headRefOid,files,commits,statusCheckRollup,reviewDecision,isDraft"
     read = gh.json("pr", "view", "45", *REPO, "--json", names)
     assert (read["state"], read["mergeable"], read["mergeStateStatus"]) == ("OPEN", "MERGEABLE", "UNSTABLE")
     assert (read["files"][0]["path"], len(read["commits"])) == ("work.txt", 1)

@@ -81,9 +81,7 @@ def test_pull_requests_by_branch_and_state(busy):
 
 def test_boards_by_title_and_state(desk):
     """Boards are listed by words of their title and by state."""
-    query = (
-        'query($q: String) { user(login: "octo") { projectsV2(first: 5, query: $q) { nodes { number } } } }'
-    )
+    query = 'query($q: String) { user(login: "octo") { projectsV2(first: 5, query: $q) { nodes { number } } } }'
     assert desk.data(query, q="is:open demo")["user"]["projectsV2"]["nodes"] == [{"number": 1}]
     assert desk.data(query, q="is:closed")["user"]["projectsV2"]["nodes"] == []
 

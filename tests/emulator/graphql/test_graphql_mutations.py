@@ -33,9 +33,7 @@ def test_issue_from_creation_to_reopening(desk, repository, project):
     assert made["assignees"]["nodes"] == [{"login": "mona"}]
     assert made["labels"]["nodes"] == [{"name": "bug"}]
     assert made["projectItems"]["totalCount"] == 1
-    edited = done(
-        desk, "updateIssue", "issue { title body state }", id=made["id"], title="Newer", state="CLOSED"
-    )
+    edited = done(desk, "updateIssue", "issue { title body state }", id=made["id"], title="Newer", state="CLOSED")
     assert edited["issue"] == {"title": "Newer", "body": "Text", "state": "CLOSED"}
     opened = done(desk, "reopenIssue", "issue { state stateReason }", issueId=made["id"])
     assert opened["issue"] == {"state": "OPEN", "stateReason": "REOPENED"}
@@ -59,9 +57,7 @@ def test_issue_people_and_labels_are_replaced(desk, repository):
 
 def test_classic_boards_are_gone(desk, repository):
     """A classic board's id leads nowhere."""
-    assert refused(
-        desk, "createIssue", "issue { id }", repositoryId=repository.id, title="x", projectIds=["P_1"]
-    ) == (
+    assert refused(desk, "createIssue", "issue { id }", repositoryId=repository.id, title="x", projectIds=["P_1"]) == (
         "NOT_FOUND",
         "Could not resolve to a node with the global id of 'P_1'",
     )
@@ -98,18 +94,14 @@ def test_assignees(desk):
     def logins(payload):
         return [user["login"] for user in payload["assignable"]["assignees"]["nodes"]]
 
-    assert logins(
-        done(desk, "addAssigneesToAssignable", both, assignableId=issue, assigneeIds=[octo.id, mona.id])
-    ) == [
+    assert logins(done(desk, "addAssigneesToAssignable", both, assignableId=issue, assigneeIds=[octo.id, mona.id])) == [
         "octo",
         "mona",
     ]
-    assert logins(
-        done(desk, "removeAssigneesFromAssignable", both, assignableId=issue, assigneeIds=[octo.id])
-    ) == ["mona"]
-    assert logins(
-        done(desk, "replaceActorsForAssignable", both, assignableId=issue, actorLogins=["octo"])
-    ) == ["octo"]
+    assert logins(done(desk, "removeAssigneesFromAssignable", both, assignableId=issue, assigneeIds=[octo.id])) == [
+        "mona"
+    ]
+    assert logins(done(desk, "replaceActorsForAssignable", both, assignableId=issue, actorLogins=["octo"])) == ["octo"]
     assert logins(done(desk, "replaceActorsForAssignable", both, assignableId=issue, actorIds=[])) == []
 
 
@@ -132,9 +124,7 @@ def test_relations(desk):
     assert refused(desk, "addBlockedBy", "issue { id }", **both)[0] == "UNPROCESSABLE"
     done(desk, "removeBlockedBy", "issue { id }", **both)
     url = "http://127.0.0.1:80/octo/demo/issues/43"
-    parent = done(
-        desk, "addSubIssue", "subIssue { number parent { number } }", issueId=issue, subIssueUrl=url
-    )
+    parent = done(desk, "addSubIssue", "subIssue { number parent { number } }", issueId=issue, subIssueUrl=url)
     assert parent["subIssue"] == {"number": 43, "parent": {"number": 42}}
     again = {"issueId": desk.issue(40).id, "subIssueId": other}
     assert refused(desk, "addSubIssue", "issue { id }", **again)[0] == "UNPROCESSABLE"
@@ -177,9 +167,7 @@ def test_every_type_of_field_is_set_and_cleared(desk, project, *, kind, value, s
     assert done(desk, "updateProjectV2ItemFieldValue", read, **place, value=value) == {
         "projectV2Item": {"fieldValueByName": expected}
     }
-    assert done(desk, "clearProjectV2ItemFieldValue", read, **place) == {
-        "projectV2Item": {"fieldValueByName": None}
-    }
+    assert done(desk, "clearProjectV2ItemFieldValue", read, **place) == {"projectV2Item": {"fieldValueByName": None}}
 
 
 REFUSED_VALUES = {

@@ -39,17 +39,13 @@ def test_made_up_ids(desk, node_id):
 @pytest.mark.parametrize("name", ["main~1", "main^{}", "main:README.md", "a..b", "@{upstream}", "-x", ""])
 def test_expressions_are_no_refs(desk, name):
     """What git would follow to some other commit is not the name of a ref."""
-    query = (
-        'query($n: String!) { repository(owner: "octo", name: "demo") { ref(qualifiedName: $n) { name } } }'
-    )
+    query = 'query($n: String!) { repository(owner: "octo", name: "demo") { ref(qualifiedName: $n) { name } } }'
     assert desk.data(query, n=name)["repository"]["ref"] is None
 
 
 def test_a_prefix_that_is_none(desk):
     """Only prefixes of refs list refs."""
-    query = (
-        '{ repository(owner: "octo", name: "demo") { refs(refPrefix: "--all", first: 5) { totalCount } } }'
-    )
+    query = '{ repository(owner: "octo", name: "demo") { refs(refPrefix: "--all", first: 5) { totalCount } } }'
     assert desk.data(query)["repository"]["refs"]["totalCount"] == 0
 
 
@@ -59,9 +55,7 @@ def test_ids_of_the_wrong_kind(desk):
     assert refused(desk, "closeIssue", "issue { id }", issueId=project.id)[0] == "NOT_FOUND"
     place = {"projectId": project.id, "contentId": project.id}
     assert refused(desk, "addProjectV2ItemById", "item { id }", **place)[0] == "NOT_FOUND"
-    assert (
-        refused(desk, "addSubIssue", "issue { id }", issueId=issue, subIssueId=project.id)[0] == "NOT_FOUND"
-    )
+    assert refused(desk, "addSubIssue", "issue { id }", issueId=issue, subIssueId=project.id)[0] == "NOT_FOUND"
 
 
 def test_an_item_of_another_board(desk):
@@ -70,13 +64,8 @@ def test_an_item_of_another_board(desk):
     place = {"projectId": other.id, "itemId": desk.issue().items[0].id}
     assert refused(desk, "archiveProjectV2Item", "item { id }", **place)[0] == "NOT_FOUND"
     field = {"fieldId": other.fields[0].id, "value": {"text": "x"}}
-    assert (
-        refused(desk, "updateProjectV2ItemFieldValue", "projectV2Item { id }", **place, **field)[0]
-        == "NOT_FOUND"
-    )
-    query = (
-        '{ repository(owner: "octo", name: "demo") { issue(number: 42) { projectV2(number: 2) { id } } } }'
-    )
+    assert refused(desk, "updateProjectV2ItemFieldValue", "projectV2Item { id }", **place, **field)[0] == "NOT_FOUND"
+    query = '{ repository(owner: "octo", name: "demo") { issue(number: 42) { projectV2(number: 2) { id } } } }'
     assert desk.error(query)["type"] == "NOT_FOUND"
 
 
@@ -89,10 +78,7 @@ def test_a_day_that_is_none(desk):
         "fieldId": project.field_named("Agent").id,
     }
     given = {"value": {"date": "2026-02-31"}}
-    assert (
-        refused(desk, "updateProjectV2ItemFieldValue", "projectV2Item { id }", **place, **given)[0]
-        == "VALIDATION"
-    )
+    assert refused(desk, "updateProjectV2ItemFieldValue", "projectV2Item { id }", **place, **given)[0] == "VALIDATION"
 
 
 def test_a_moment_that_is_none(desk):
@@ -162,9 +148,7 @@ def test_a_suite_ends_when_its_checks_do(desk):
         status conclusion branch { name } checkRuns(first: 5) { totalCount } } } } } } } } }"""
 
     def suite():
-        read = desk.data(query, n=number)["repository"]["pullRequest"]["statusCheckRollup"]["contexts"][
-            "nodes"
-        ]
+        read = desk.data(query, n=number)["repository"]["pullRequest"]["statusCheckRollup"]["contexts"]["nodes"]
         return read[0]["checkSuite"]["status"], read[0]["checkSuite"]["conclusion"]
 
     desk.act("add_check", pull=number, name="test", status="queued")

@@ -58,9 +58,7 @@ def test_counts_need_no_bounds(desk):
 
 def test_a_board_may_be_asked_for_no_items(desk):
     """The real command line asks a board for zero items to learn their number."""
-    data = desk.data(
-        '{ user(login: "octo") { projectV2(number: 1) { items(first: 0) { totalCount nodes { id } } } } }'
-    )
+    data = desk.data('{ user(login: "octo") { projectV2(number: 1) { items(first: 0) { totalCount nodes { id } } } } }')
     assert data["user"]["projectV2"]["items"] == {"totalCount": 5, "nodes": []}
 
 

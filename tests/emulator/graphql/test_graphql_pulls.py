@@ -28,9 +28,7 @@ def test_a_missing_branch_is_refused(desk, repository):
     """A branch that was never pushed gives GitHub's joined sentence."""
     kind, message = created(desk, repository, headRefName="gone")
     assert kind == "UNPROCESSABLE"
-    assert message.startswith(
-        "Head sha can't be blank, Base sha can't be blank, No commits between main and gone"
-    )
+    assert message.startswith("Head sha can't be blank, Base sha can't be blank, No commits between main and gone")
 
 
 def test_no_commits_between_is_refused(desk, repository):
@@ -124,9 +122,7 @@ def test_reviews_and_threads(desk):
     reply = {"pullRequestReviewThreadId": thread["id"], "body": "Because."}
     answered = done(desk, "addPullRequestReviewThreadReply", "comment { replyTo { body } }", **reply)
     assert answered["comment"]["replyTo"]["body"] == "Why?"
-    settled = done(
-        desk, "resolveReviewThread", "thread { isResolved resolvedBy { login } }", threadId=thread["id"]
-    )
+    settled = done(desk, "resolveReviewThread", "thread { isResolved resolvedBy { login } }", threadId=thread["id"])
     assert settled["thread"] == {"isResolved": True, "resolvedBy": {"login": "octo"}}
     done(desk, "unresolveReviewThread", "thread { id }", threadId=thread["id"])
     approve = {"pullRequestId": pull["id"], "event": "APPROVE"}
@@ -182,9 +178,7 @@ def test_refs_are_made_moved_and_deleted(desk, repository):
         "UNPROCESSABLE",
         "Update is not a fast forward",
     )
-    assert (
-        done(desk, "updateRef", "ref { target { oid } }", **back, force=True)["ref"]["target"]["oid"] == main
-    )
+    assert done(desk, "updateRef", "ref { target { oid } }", **back, force=True)["ref"]["target"]["oid"] == main
     done(desk, "deleteRef", "clientMutationId", refId=made["id"])
     assert refused(desk, "deleteRef", "clientMutationId", refId=made["id"])[0] == "NOT_FOUND"
 

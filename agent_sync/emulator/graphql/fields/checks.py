@@ -82,9 +82,7 @@ def is_required(entry: CheckRun | CommitStatus, _request: Request, **_pull: Any)
 
 def check_path(check: CheckRun, _request: Request | None = None) -> str:
     """Return the path of a job's page."""
-    return (
-        f"/{check.repository.full_name}/actions/runs/{check.run.identity.number}/job/{check.identity.number}"
-    )
+    return f"/{check.repository.full_name}/actions/runs/{check.run.identity.number}/job/{check.identity.number}"
 
 
 def run_path(run: WorkflowRun, _request: Request | None = None) -> str:
@@ -144,19 +142,13 @@ RESOLVERS: dict[str, Table] = {
         "state": lambda status, _: status.state.upper(),
     },
     "Status": {
-        "context": lambda found, _, name: next(
-            (entry for entry in found.contexts if entry.context == name), None
-        ),
+        "context": lambda found, _, name: next((entry for entry in found.contexts if entry.context == name), None),
     },
     "StatusCheckRollupContextConnection": {
         "checkRunCount": lambda page, _: sum(isinstance(entry, CheckRun) for entry in page.everything),
         "checkRunCountsByState": lambda page, _: counts(page, CheckRun, run_state),
-        "statusContextCount": lambda page, _: sum(
-            isinstance(entry, CommitStatus) for entry in page.everything
-        ),
-        "statusContextCountsByState": lambda page, _: counts(
-            page, CommitStatus, lambda entry: entry.state.upper()
-        ),
+        "statusContextCount": lambda page, _: sum(isinstance(entry, CommitStatus) for entry in page.everything),
+        "statusContextCountsByState": lambda page, _: counts(page, CommitStatus, lambda entry: entry.state.upper()),
     },
     "CheckSuite": {
         "app": constant(ACTIONS),

@@ -5,10 +5,18 @@ from typing import Any
 
 from agent_sync.emulator.graphql.fields.checks import rollup_of, statuses_of
 from agent_sync.emulator.graphql.fields.selecting import chosen_pulls
-from agent_sync.emulator.graphql.git_objects import GitCommit, GitRef
+from agent_sync.emulator.graphql.git_objects import GitCommit, GitRef, derived_id, ref_of
 from agent_sync.emulator.graphql.request import Request
 from agent_sync.emulator.graphql.tables import Table
 from agent_sync.emulator.world.pulls import PullRequest
+
+# By whether the head has commits of its own, and whether the base has.
+RELATIONS = {
+    (True, True): "DIVERGED",
+    (True, False): "AHEAD",
+    (False, True): "BEHIND",
+    (False, False): "IDENTICAL",
+}
 
 
 def author(commit: GitCommit, request: Request) -> dict[str, Any]:
@@ -26,6 +34,20 @@ def pulls_with(commit: GitCommit, _request: Request) -> Sequence[PullRequest]:
 def pulls_from(ref: GitRef, _request: Request, **wanted: Any) -> Sequence[PullRequest]:
     """Return the pull requests from a branch."""
     return chosen_pulls([pull for pull in ref.repository.pulls if pull.head == ref.name], **wanted)
+
+
+def compare(ref: GitRef, _request: Request, *, head_ref: str) -> dict[str, Any] | None:
+    """Return how far a branch is ahead of this one and behind it; nothing for a branch that is not there."""
+    head = ref_of(ref.repository, head_ref)
+    if head is None:
+        return None
+    git = ref.repository.git
+    ahead, behind = len(git.commits_between(ref.sha, head.sha)), len(git.commits_between(head.sha, ref.sha))
+    return {
+        "id": derived_id("CMP", ref.repository, f"{ref.sha}...{head.sha}"), "aheadBy": ahead,
+        "behindBy": behind, "baseTarget": ref.target, "headTarget": head.target,
+        "status": RELATIONS[ahead > 0, behind > 0],
+    }  # fmt: skip
 
 
 RESOLVERS: dict[str, Table] = {
@@ -48,6 +70,7 @@ RESOLVERS: dict[str, Table] = {
     "Ref": {
         "associatedPullRequests": pulls_from,
         "branchProtectionRule": lambda ref, _: _rule(ref),
+        "compare": compare,
     },
 }
 

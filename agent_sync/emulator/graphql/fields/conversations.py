@@ -141,9 +141,7 @@ RESOLVERS: dict[str, Table] = {
     | {
         "authorAssociation": lambda comment, _: association(comment.author, comment.conversation.repository),
         "issue": lambda comment, _: comment.conversation,
-        "pullRequest": lambda comment, _: (
-            comment.conversation if hasattr(comment.conversation, "head") else None
-        ),
+        "pullRequest": lambda comment, _: comment.conversation if hasattr(comment.conversation, "head") else None,
         "repository": lambda comment, _: comment.conversation.repository,
         "resourcePath": comment_path,
         "url": lambda comment, request: request.url(comment_path(comment, request)),

@@ -152,9 +152,7 @@ PULL: Table = {
     "resourcePath": path,
     "state": state,
     "statusCheckRollup": lambda pull, _: rollup_of(pull.repository, pull.head_sha),
-    "totalCommentsCount": lambda pull, _: (
-        len(pull.comments) + sum(len(thread.comments) for thread in pull.threads)
-    ),
+    "totalCommentsCount": lambda pull, _: len(pull.comments) + sum(len(thread.comments) for thread in pull.threads),
     "url": lambda pull, request: request.url(path(pull)),
     "viewerCanDisableAutoMerge": constant(False),
     "viewerCanEnableAutoMerge": constant(False),

@@ -65,16 +65,12 @@ def permission(repository: Repository, request: Request) -> str:
 
 def updated_at(repository: Repository, _request: Request) -> Any:
     """Return when anything in the repository changed last."""
-    return max(
-        (entry.updated_at for entry in repository.conversations.values()), default=repository.created_at
-    )
+    return max((entry.updated_at for entry in repository.conversations.values()), default=repository.created_at)
 
 
 RESOLVERS: dict[str, Table] = {
     "Repository": {
-        "assignableUsers": lambda repository, request, query=None: assignable_users(
-            repository, request, query
-        ),
+        "assignableUsers": lambda repository, request, query=None: assignable_users(repository, request, query),
         "autoMergeAllowed": constant(False),
         "defaultBranchRef": lambda repository, _: ref_of(repository, repository.default_branch),
         "deleteBranchOnMerge": constant(False),
@@ -96,9 +92,7 @@ RESOLVERS: dict[str, Table] = {
         "parent": constant(None),
         "projectV2": lambda repository, request, number: project(repository.owner, request, number=number),
         "projects": constant([]),  # classic boards: gone, but older clients still ask
-        "projectsV2": lambda repository, request, query=None: projects(
-            repository.owner, request, query=query
-        ),
+        "projectsV2": lambda repository, request, query=None: projects(repository.owner, request, query=query),
         "pullRequest": lambda repository, _, number: find_pull(repository, number),
         "pullRequests": lambda repository, _, **wanted: chosen_pulls(repository.pulls, **wanted),
         "pushedAt": updated_at,

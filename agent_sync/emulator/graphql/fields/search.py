@@ -17,9 +17,7 @@ def search(_root: None, request: Request, *, query: str, type: str) -> Sequence[
     """Return what fits every word of a query, newest first unless it says otherwise."""
     words = [term for term in terms(query) if term.name != "sort"]
     everything = (
-        entry
-        for repository in request.world.repositories.values()
-        for entry in repository.conversations.values()
+        entry for repository in request.world.repositories.values() for entry in repository.conversations.values()
     )
     found = [entry for entry in everything if all(_fits(entry, word, request) for word in words)]
     return _sorted(found, next((term for term in terms(query) if term.name == "sort"), None))
@@ -28,9 +26,7 @@ def search(_root: None, request: Request, *, query: str, type: str) -> Sequence[
 def _sorted(found: list[Conversation], order: Term | None) -> list[Conversation]:
     name, _, direction = (order.values[0] if order else "created-desc").partition("-")
     attribute = ORDERS.get(name, "created_at")
-    return sorted(
-        found, key=lambda entry: (getattr(entry, attribute), entry.number), reverse=direction != "asc"
-    )
+    return sorted(found, key=lambda entry: (getattr(entry, attribute), entry.number), reverse=direction != "asc")
 
 
 def _fits(entry: Conversation, term: Term, request: Request) -> bool:

@@ -40,9 +40,7 @@ def chosen_issues(
     return [
         issue
         for issue in issues
-        if (states is None or issue.state.upper() in states)
-        and has_label(issue, labels)
-        and _passes(issue, wanted)
+        if (states is None or issue.state.upper() in states) and has_label(issue, labels) and _passes(issue, wanted)
     ]
 
 

@@ -4,10 +4,5 @@ from agent_sync.emulator.graphql.mutations import boards, issues, people, pulls,
 from agent_sync.emulator.graphql.tables import Table
 
 MUTATIONS: Table = (
-    boards.MUTATIONS
-    | issues.MUTATIONS
-    | people.MUTATIONS
-    | pulls.MUTATIONS
-    | refs.MUTATIONS
-    | reviews.MUTATIONS
+    boards.MUTATIONS | issues.MUTATIONS | people.MUTATIONS | pulls.MUTATIONS | refs.MUTATIONS | reviews.MUTATIONS
 )

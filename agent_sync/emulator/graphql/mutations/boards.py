@@ -42,9 +42,7 @@ def add_draft(
     return {"projectItem": item}
 
 
-def set_value(
-    request: Request, *, project_id: str, item_id: str, field_id: str, value: dict[str, Any]
-) -> Payload:
+def set_value(request: Request, *, project_id: str, item_id: str, field_id: str, value: dict[str, Any]) -> Payload:
     """Set one field of a card."""
     project, item = found(request, project_id, Project), found(request, item_id, Item)
     field = found(request, field_id, Field)

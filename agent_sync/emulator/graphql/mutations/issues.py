@@ -67,9 +67,7 @@ def update_issue(
 def close_issue(request: Request, *, issue_id: str, state_reason: str | None = None) -> Payload:
     """Close an issue."""
     issue = found(request, issue_id, Issue)
-    issues.close_issue(
-        request.world, request.viewer, issue, reason=state_reason.lower() if state_reason else None
-    )
+    issues.close_issue(request.world, request.viewer, issue, reason=state_reason.lower() if state_reason else None)
     return {"issue": issue}
 
 

@@ -126,9 +126,7 @@ def _counted(added: str, removed: str, _name: str) -> dict[str, Any]:
     return {"additions": plus, "deletions": minus, "changes": plus + minus}
 
 
-def _placed(
-    links: Links, repository: Repository, head: str, name: str, words: dict[str, str]
-) -> dict[str, Any]:
+def _placed(links: Links, repository: Repository, head: str, name: str, words: dict[str, str]) -> dict[str, Any]:
     web, word = web_url(links, repository), words.get(name, "M")
     return {
         "sha": None if word == "D" else repository.git.run("rev-parse", f"{head}:{name}"),

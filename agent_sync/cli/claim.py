@@ -1,0 +1,127 @@
+"""`agent-sync claim`: take a task."""
+
+import json
+
+import click
+
+from agent_sync.cli.here import desk_here
+from agent_sync.desk import Desk
+from agent_sync.errors import BadInput, NotFound
+from agent_sync.lifecycle.claiming import branch_name
+from agent_sync.lifecycle.foreign import one_line, quoted
+from agent_sync.lifecycle.tasks import BoardIssue, in_order, is_ready
+from agent_sync.taking import Taken, Wish, checked, refuse_second_claim, take
+
+MIRROR_TROUBLE = 8
+MOST_SHOWN = 10
+
+
+@click.command("claim")
+@click.argument("issue", required=False)
+@click.option("--next", "take_next", is_flag=True, help="Take the first ready task of the board.")
+@click.option("--worktree", "in_worktree", is_flag=True, help="Work in a new worktree beside this one.")
+@click.option("--branch", default="", help="Use this branch instead of claude/<slug>-<issue>.")
+@click.option("--take-over", is_flag=True, help="Take it although somebody else holds it.")
+@click.option("--json", "as_json", is_flag=True, help="Print the claim as JSON.")
+@click.option("--dry-run", is_flag=True, help="Only list what would be done.")
+@click.pass_context
+def command(
+    context: click.Context,
+    issue: str | None,
+    *,
+    take_next: bool,
+    in_worktree: bool,
+    branch: str,
+    take_over: bool,
+    as_json: bool,
+    dry_run: bool,
+) -> None:
+    """Take a task: ISSUE is a number, or words of its title.
+
+    Makes or checks out the branch, writes .agent-claim.json, assigns you, moves the card to In Progress and fills the
+    Agent field. Refuses an issue that is closed, blocked or held by somebody else. Exit code 8: the task is yours, and
+    GitHub could not be told everything yet.
+
+    \b
+    Examples:
+      agent-sync claim 42
+      agent-sync claim "race condition"
+      agent-sync claim --next --worktree
+    """
+    desk = desk_here()
+    if not in_worktree:
+        refuse_second_claim(desk)
+    number = _chosen(desk, issue, take_next=take_next)
+    task = desk.gateway.task(number)
+    wish = Wish(branch, in_worktree=in_worktree, take_over=take_over)
+    if dry_run:
+        _plan(wish, task.number, task.title, checked(desk, task, wish))
+        return
+    taken = take(desk, task, wish)
+    click.echo(json.dumps(_values(taken))) if as_json else _tell(taken)
+    context.exit(MIRROR_TROUBLE if taken.trouble else 0)
+
+
+def _chosen(desk: Desk, issue: str | None, *, take_next: bool) -> int:
+    if take_next:
+        return _first_ready(desk)
+    if not issue:
+        raise BadInput("Which issue?", helps="agent-sync claim 42, or agent-sync claim --next")
+    digits = issue.removeprefix("#")
+    return int(digits) if digits.isdecimal() and digits.isascii() else _by_title(desk, issue)
+
+
+def _first_ready(desk: Desk) -> int:
+    board = desk.gateway.board()
+    ready = in_order(board.ready, board.priorities) if board else ()
+    found = next((issue for issue in ready if is_ready(issue, ready=desk.settings.board.ready)), None)
+    if found is None:
+        raise NotFound("Nothing on the board is ready to be claimed.", helps="agent-sync board")
+    return found.number
+
+
+def _by_title(desk: Desk, text: str) -> int:
+    """Find the one open issue whose title has these words; several are listed, never guessed at."""
+    wanted = text.casefold()
+    found = [issue for issue in desk.gateway.board_issues(text) if issue.is_open and wanted in issue.title.casefold()]
+    if not found:
+        raise NotFound(f"No open issue on the board has {quoted(text)} in its title.", helps="agent-sync board")
+    if len(found) > 1:
+        raise BadInput(f"{len(found)} issues match: {_listed(found)}.", helps=f"agent-sync claim {found[0].number}")
+    return found[0].number
+
+
+def _listed(issues: list[BoardIssue]) -> str:
+    shown = ", ".join(f"#{issue.number} {quoted(issue.title, limit=60)}" for issue in issues[:MOST_SHOWN])
+    return shown + (" …" if len(issues) > MOST_SHOWN else "")
+
+
+def _plan(wish: Wish, number: int, title: str, noted: tuple[str, ...]) -> None:
+    for warning in noted:
+        click.echo(f"warning: {warning}")
+    where = " in a new worktree" if wish.in_worktree else ""
+    click.echo(f"would check out branch {wish.branch or branch_name(title, number)}{where}")
+    click.echo("would write .agent-claim.json (phase coding)")
+    click.echo(f"would assign you to issue #{number}, set Status and Agent on its card (1 request)")
+
+
+def _values(taken: Taken) -> dict[str, object]:
+    return {
+        "claim": json.loads(taken.claim.to_json()),
+        "root": taken.root,
+        "title": taken.title,
+        "warnings": list(taken.warnings),
+        "trouble": taken.trouble,
+        "restored": taken.is_restored,
+    }
+
+
+def _tell(taken: Taken) -> None:
+    for warning in taken.warnings:
+        click.echo(f"warning: {one_line(warning)}", err=True)
+    claim = taken.claim
+    verb = "Restored the claim of" if taken.is_restored else "Claimed"
+    click.echo(f"{verb} issue #{claim.issue_number} {quoted(taken.title)} on branch {claim.branch} in {taken.root}.")
+    if taken.trouble:
+        click.echo(f"GitHub could not be told everything: {taken.trouble}", err=True)
+        click.echo("  try: agent-sync sync", err=True)

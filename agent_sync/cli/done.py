@@ -1,0 +1,59 @@
+"""`agent-sync done`: record a human's consent to close the issue."""
+
+import click
+
+from agent_sync.claim.model import Claim
+from agent_sync.claim.phases import Phase
+from agent_sync.cli.here import claim_here, desk_here
+from agent_sync.cli.sync import synced
+from agent_sync.desk import Desk
+from agent_sync.errors import Refused
+from agent_sync.lifecycle import messages
+from agent_sync.lifecycle.actions import Consented
+from agent_sync.lifecycle.evolve import evolve
+from agent_sync.lifecycle.facts import Pull, PullState
+
+
+@click.command("done")
+@click.option("--yes", is_flag=True, help="Close the issue even though its pull request is not merged.")
+@click.option("--now", is_flag=True, help="Close at once instead of at the next stop.")
+@click.option("--dry-run", is_flag=True, help="Only list what would be done.")
+def command(*, yes: bool, now: bool, dry_run: bool) -> None:
+    """Record a human's consent: the next stop closes the issue, moves the card and deletes the claim file.
+
+    This is for people. Agents ask; a wake-up is no consent.
+
+    \b
+    Examples:
+      agent-sync done
+      agent-sync done --yes --now
+    """
+    desk = desk_here()
+    claim = claim_here(desk)
+    if not yes:
+        _refuse_unmerged(desk, claim)
+    if dry_run:
+        click.echo(f"would set the phase of issue #{claim.issue_number} to done")
+        click.echo("would comment, close the issue, move the card to Done, clear Agent (2 requests), delete the file")
+        return
+    with desk.store.locked() as token:
+        desk.store.save(token, seen=claim, changed=evolve(claim, Consented(even_unmerged=yes)))
+    if now:
+        synced(desk)
+    else:
+        click.echo(f"Consent recorded: issue #{claim.issue_number} is closed when this turn ends.")
+
+
+def _refuse_unmerged(desk: Desk, claim: Claim) -> None:
+    """What is known to be merged needs no question; otherwise GitHub is asked."""
+    if claim.phase is Phase.MERGED_DETECTED:
+        return
+    pull = _pull(desk, claim)
+    if pull is None or pull.state is not PullState.MERGED:
+        raise Refused(messages.not_merged(claim, pull).text, helps="agent-sync done --yes")
+
+
+def _pull(desk: Desk, claim: Claim) -> Pull | None:
+    if claim.pr_number:
+        return desk.gateway.pull(claim.pr_number, with_checks=False)
+    return desk.gateway.branch_pull(claim.branch) if claim.branch else None

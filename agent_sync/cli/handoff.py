@@ -1,0 +1,76 @@
+"""`agent-sync handoff`: say that the work is ready for a pull request."""
+
+import sys
+
+import click
+
+from agent_sync.claim.model import Claim
+from agent_sync.cli.here import claim_here, desk_here
+from agent_sync.desk import Desk
+from agent_sync.errors import BadInput, GitFailed
+from agent_sync.lifecycle.actions import HandedOff
+from agent_sync.lifecycle.evolve import evolve
+from agent_sync.lifecycle.steps import TRANSITIONS
+
+LONGEST_SUMMARY = 20_000
+MOST_SHOWN = 10
+
+
+@click.command("handoff")
+@click.option("--summary", required=True, help="First line: the pull request's title. `-` reads it from stdin.")
+@click.option("--draft", is_flag=True, help="Open the pull request as a draft.")
+@click.option("--dry-run", is_flag=True, help="Only list what would be done.")
+def command(*, summary: str, draft: bool, dry_run: bool) -> None:
+    """Push the branch and set the phase to ready_for_pr; the next stop, or `agent-sync sync`, opens the pull request.
+
+    \b
+    Examples:
+      agent-sync handoff --summary "Fix race condition in cache"
+      git log -1 --format=%B | agent-sync handoff --summary -
+    """
+    desk = desk_here()
+    claim = claim_here(desk)
+    text = _summary(summary)
+    branch = _branch(desk, claim)
+    _refuse_uncommitted(desk)
+    head = desk.git.head_of(branch)
+    if head is None:
+        raise GitFailed(f"Branch {branch} has no commit yet.", helps="git commit")
+    if dry_run:
+        click.echo(f"would push {branch} at {head[:12]} to {desk.settings.git.remote}, fast-forward only")
+        click.echo("would set the phase to ready_for_pr")
+        return
+    desk.git.push(desk.settings.git.remote, branch, head)
+    with desk.store.locked() as token:
+        changed = evolve(claim, HandedOff(text, branch, draft))
+        desk.store.save(token, seen=claim, changed=changed)
+    click.echo(f"Handed off issue #{claim.issue_number}: branch {branch} is pushed at {head[:12]}.")
+    click.echo("The PR is opened when this turn ends, or now with `agent-sync sync`.")
+
+
+def _summary(given: str) -> str:
+    text = sys.stdin.read(LONGEST_SUMMARY) if given == "-" else given
+    if not text.strip():
+        raise BadInput("The summary is empty: it becomes the pull request's title.", helps='--summary "What was done"')
+    return text.strip()
+
+
+def _branch(desk: Desk, claim: Claim) -> str:
+    if claim.phase not in TRANSITIONS[HandedOff]:
+        message = f"Issue #{claim.issue_number} is in phase {claim.phase}: there is nothing to hand off."
+        raise BadInput(message, helps="agent-sync status")
+    branch = desk.git.current_branch()
+    if branch is None:
+        raise BadInput("HEAD is detached.", attempted="handing off", helps=f"git switch {claim.branch}")
+    if claim.branch and branch != claim.branch and desk.git.head_of(claim.branch):
+        message = f"HEAD is on branch {branch}, the claim's branch is {claim.branch}."
+        raise BadInput(message, helps=f"git switch {claim.branch}, or correct `branch` in .agent-claim.json")
+    return branch
+
+
+def _refuse_uncommitted(desk: Desk) -> None:
+    changed = desk.git.changes()
+    if changed:
+        shown = ", ".join(changed[:MOST_SHOWN]) + (" …" if len(changed) > MOST_SHOWN else "")
+        message = f"There are uncommitted changes: {shown}."
+        raise BadInput(message, attempted="handing off", helps="git add and git commit, or git stash")

@@ -1,0 +1,47 @@
+"""`agent-sync next`: what is ready to be claimed."""
+
+import dataclasses
+import json
+
+import click
+
+from agent_sync.cli.here import desk_here
+from agent_sync.desk import Desk
+from agent_sync.errors import BadConfig
+from agent_sync.lifecycle.foreign import one_line
+from agent_sync.lifecycle.tasks import BoardIssue, in_order, is_ready
+
+
+@click.command("next")
+@click.option("-n", "--limit", default=5, show_default=True, help="How many.")
+@click.option("--json", "as_json", is_flag=True, help="As a JSON list.")
+def command(*, limit: int, as_json: bool) -> None:
+    """List what is ready: open, nobody's, in the ready column, nothing in its way; by priority, then age.
+
+    \b
+    Example:
+      agent-sync next -n 3
+    """
+    ready = ready_issues(desk_here())[:limit]
+    if as_json:
+        click.echo(json.dumps([dataclasses.asdict(issue) for issue in ready]))
+    elif not ready:
+        click.echo("Nothing is ready to be claimed.")
+    else:
+        for issue in ready:
+            click.echo(line(issue))
+        click.echo(f"Take the first with: agent-sync claim {ready[0].number}")
+
+
+def ready_issues(desk: Desk) -> tuple[BoardIssue, ...]:
+    """Return what is ready, best first."""
+    board = desk.gateway.board()
+    if board is None:
+        raise BadConfig("No board is configured.", helps="set project.number in .agent-sync.toml")
+    ordered = in_order(board.ready, board.priorities)
+    return tuple(issue for issue in ordered if is_ready(issue, ready=desk.settings.board.ready))
+
+
+def line(issue: BoardIssue) -> str:
+    """Return one issue as one line."""
+    return f"#{issue.number:<6} {issue.priority or '-':<4} {one_line(issue.title)}"

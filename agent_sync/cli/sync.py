@@ -1,0 +1,46 @@
+"""`agent-sync sync`: one full look-decide-act round."""
+
+import click
+
+from agent_sync.cli.here import claim_here, desk_here
+from agent_sync.desk import Desk
+from agent_sync.hooks.briefing import held
+from agent_sync.lifecycle.decide import decide
+from agent_sync.lifecycle.facts import Trigger
+from agent_sync.outbox import Readers
+from agent_sync.rounds import drive, looked_up
+
+PERSON = Readers(human=True, agent=True)
+
+
+@click.command("sync")
+@click.option("--dry-run", is_flag=True, help="Look, and only list what would be done.")
+def command(*, dry_run: bool) -> None:
+    """Bring the claim as far as it goes now: open the pull request, look at CI, close, mend the board.
+
+    \b
+    Examples:
+      agent-sync sync
+      agent-sync sync --dry-run
+    """
+    desk = desk_here()
+    claim = claim_here(desk)
+    if dry_run:
+        actions = decide(Trigger.SYNC, claim, looked_up(desk, Trigger.SYNC, claim))
+        for action in actions:
+            click.echo(f"would do: {type(action).__name__}")
+        click.echo(f"{len(actions)} to do, {desk.requests} requests made to find out")
+    else:
+        synced(desk)
+
+
+def synced(desk: Desk) -> None:
+    """Drive the claim and tell the person everything that waited to be said."""
+    drive(desk, Trigger.SYNC, session_id="terminal")
+    human, agent = desk.outbox.unread(PERSON)
+    for text in dict.fromkeys((*human, *agent)):
+        click.echo(text)
+    desk.outbox.mark(PERSON)
+    claim = desk.store.read()
+    if claim:
+        click.echo(held(claim))

@@ -1,0 +1,92 @@
+"""A GraphQL answer: what it holds, and what is wrong with which part of it."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+Json = dict[str, Any]
+Path = tuple[str, ...]
+
+# Said by servers that do not know a field or an argument yet.
+_UNKNOWN_CODES = frozenset({"undefinedField", "argumentNotAccepted"})
+_UNKNOWN_WORDS = ("doesn't exist on type", "doesn't accept argument", "Cannot query field", "Unknown argument")
+
+
+@dataclass(frozen=True)
+class Part:
+    """One error of an answer, and the part of the document it is about."""
+
+    kind: str
+    message: str
+    path: Path = ()
+    code: str = ""
+
+    @property
+    def is_unknown_to_server(self) -> bool:
+        """Whether the server is too old for the document."""
+        return self.code in _UNKNOWN_CODES or any(words in self.message for words in _UNKNOWN_WORDS)
+
+    def is_within(self, *place: str) -> bool:
+        """Tell whether it is about this place or something in it."""
+        return self.path[: len(place)] == place
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Data and errors side by side: an answer with errors may still hold what was asked."""
+
+    data: Json = field(default_factory=dict)
+    parts: tuple[Part, ...] = ()
+
+    def at(self, *place: str) -> Any:
+        """Return what is at a place; None where anything on the way is missing."""
+        found: Any = self.data
+        for step in place:
+            found = found.get(step) if isinstance(found, dict) else None
+        return found
+
+    def nodes(self, *place: str) -> list[Json]:
+        """Return the nodes of the connection at a place, without the ones that could not be seen."""
+        return nodes_of(self.at(*place))
+
+    def trouble_at(self, *place: str) -> Part | None:
+        """Return the first error about this place or something in it."""
+        return next((part for part in self.parts if part.is_within(*place)), None)
+
+    def trouble_outside(self, *optional: Path) -> Part | None:
+        """Return the first error that is not about one of the optional places."""
+        return next((part for part in self.parts if not any(part.is_within(*place) for place in optional)), None)
+
+    @property
+    def lacks_scope(self) -> bool:
+        """Whether the whole document was turned away because the token does not reach some part of it."""
+        return not any(self.data.values()) and any(part.kind == "INSUFFICIENT_SCOPES" for part in self.parts)
+
+    @property
+    def is_unknown_to_server(self) -> bool:
+        """Whether the server is too old for the document."""
+        return not self.data and any(part.is_unknown_to_server for part in self.parts)
+
+
+def nodes_of(connection: Any) -> list[Json]:
+    """Return the nodes of a connection that could be seen."""
+    nodes = connection.get("nodes") if isinstance(connection, dict) else None
+    return [node for node in nodes or () if isinstance(node, dict)]
+
+
+def answer_of(data: Any, errors: Any) -> Answer:
+    """Read a GraphQL body's two halves, whatever an odd server puts there."""
+    listed = errors if isinstance(errors, list) else []
+    return Answer(data if isinstance(data, dict) else {}, tuple(_part(error) for error in listed))
+
+
+def _part(error: Any) -> Part:
+    entry = error if isinstance(error, dict) else {"message": str(error)}
+    extensions = entry.get("extensions")
+    code = entry.get("code") or (extensions.get("code") if isinstance(extensions, dict) else "")
+    path = entry.get("path")
+    return Part(
+        kind=str(entry.get("type") or ""),
+        message=str(entry.get("message") or "no reason given"),
+        path=tuple(str(step) for step in path) if isinstance(path, list) else (),
+        code=str(code or ""),
+    )

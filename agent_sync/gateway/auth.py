@@ -1,0 +1,73 @@
+"""Finds the token for one GitHub, and gives no GitHub a token that is meant for another."""
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from agent_sync.errors import NotSignedIn
+from agent_sync.gateway.endpoint import Endpoint
+from agent_sync.gateway.tokens import TokenKind, kind_of
+from agent_sync.processes import Processes
+
+CLOUD_NAMES = ("GH_TOKEN", "GITHUB_TOKEN")
+ENTERPRISE_NAMES = ("GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN")
+URL_NAME = "AGENT_SYNC_GITHUB_URL"
+GH_LIMIT_S = 10.0
+# The local GitHub takes any token; this one makes it work without set-up.
+PLACEHOLDER = "local"
+
+
+@dataclass(frozen=True)
+class Token:
+    """A token that shows itself to nobody."""
+
+    secret: str = field(repr=False)
+
+    @property
+    def kind(self) -> TokenKind:
+        """What kind it is."""
+        return kind_of(self.secret)
+
+
+def find_token(endpoint: Endpoint, environment: Mapping[str, str], processes: Processes, *, directory: str) -> Token:
+    """Return the token for this GitHub: from the environment, else from gh."""
+    for name in _names(endpoint, environment):
+        if environment.get(name, "").strip():
+            return _clean(environment[name].strip(), source=name)
+    if endpoint.is_loopback:
+        return Token(PLACEHOLDER)
+    found = _from_gh(endpoint, environment, processes, directory)
+    if found:
+        return _clean(found, source="gh auth token")
+    raise NotSignedIn(
+        f"There is no token for {endpoint.host}.",
+        attempted=f"looking at {', '.join(_names(endpoint, environment))} and `gh auth token`",
+        helps=f"gh auth login --hostname {shlex.quote(endpoint.host)} --scopes repo,project",
+    )
+
+
+def _names(endpoint: Endpoint, environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the variables whose tokens may go there.
+
+    A server that the user's own environment names is trusted with the plain ones; one that a file of the repository
+    names is not, because whoever writes that file would collect tokens.
+    """
+    if endpoint.is_cloud or environment.get(URL_NAME):
+        return CLOUD_NAMES
+    return ENTERPRISE_NAMES
+
+
+def _from_gh(endpoint: Endpoint, environment: Mapping[str, str], processes: Processes, directory: str) -> str:
+    kept = {name: value for name, value in environment.items() if endpoint.is_cloud or name not in CLOUD_NAMES}
+    command = ["gh", "auth", "token", "--hostname", endpoint.host]
+    try:
+        asked = processes.run(command, directory=directory, environment=kept, timeout=GH_LIMIT_S)
+    except (OSError, TimeoutError):
+        return ""
+    return asked.stdout.strip() if asked.status == 0 else ""
+
+
+def _clean(text: str, *, source: str) -> Token:
+    if not text.isascii() or not text.isprintable() or " " in text:
+        raise NotSignedIn(f"What {source} holds is not a token.", helps=f"set {source} anew, without spaces or quotes")
+    return Token(text)

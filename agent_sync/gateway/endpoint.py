@@ -1,0 +1,92 @@
+"""Where a GitHub's two interfaces are, for github.com, ghe.com, Enterprise servers and the local GitHub."""
+
+import ipaddress
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from agent_sync.errors import BadConfig
+from agent_sync.gateway.repository import Repository
+
+_API_PATHS = ("/api/v3", "/api/graphql", "/api")
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """One GitHub: the host people know it by, and the addresses of its interfaces."""
+
+    host: str
+    rest: str
+    graphql: str
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether it runs on this machine."""
+        return is_loopback(self.host)
+
+    @property
+    def is_cloud(self) -> bool:
+        """Whether GitHub itself runs it."""
+        return self.host == "github.com" or self.host.endswith(".ghe.com")
+
+
+def endpoint_of(repository: Repository, url: str) -> Endpoint:
+    """Return the GitHub of a repository; a configured server root takes its place."""
+    if url:
+        return _configured(url)
+    host = repository.host
+    if repository.is_plain and is_loopback(host):
+        return _server("http", _authority(host, repository.port), host)
+    if "." not in host and not is_loopback(host):
+        message = f"The remote's host {host!r} is a name only this machine's ssh knows, so the GitHub is not known."
+        raise BadConfig(message, helps="set AGENT_SYNC_GITHUB_URL=https://github.com")
+    port = None if repository.is_plain else repository.port
+    return _server("https", _authority(host, port), host)
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether a host is this machine."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _configured(url: str) -> Endpoint:
+    try:
+        parts = urlsplit(url.strip())
+        port = parts.port
+    except ValueError:
+        raise _bad(url, "is not an address") from None
+    host = (parts.hostname or "").lower()
+    path = parts.path.rstrip("/")
+    if parts.scheme not in {"http", "https"} or not host or parts.query or parts.username:
+        raise _bad(url, "is not the root of a server, as in https://github.example.com")
+    if path and path not in _API_PATHS:
+        raise _bad(url, f"has a path ({path}); the root of the server is wanted")
+    if parts.scheme == "http" and not is_loopback(host):
+        raise _bad(url, "would send the token in the clear; use https")
+    return _server(parts.scheme, _authority(host, port), _site_of(host))
+
+
+def _site_of(host: str) -> str:
+    """Return the site an interface's host belongs to."""
+    return host.removeprefix("api.") if host == "api.github.com" or host.endswith(".ghe.com") else host
+
+
+def _server(scheme: str, authority: str, host: str) -> Endpoint:
+    if host == "github.com" or host.endswith(".ghe.com"):
+        return Endpoint(host, f"https://api.{host}", f"https://api.{host}/graphql")
+    root = f"{scheme}://{authority}"
+    return Endpoint(host, f"{root}/api/v3", f"{root}/api/graphql")
+
+
+def _authority(host: str, port: int | None) -> str:
+    shown = f"[{host}]" if ":" in host else host
+    return f"{shown}:{port}" if port else shown
+
+
+def _bad(url: str, what: str) -> BadConfig:
+    shown = url.rpartition("@")[2][:200]
+    return BadConfig(f"github.url ({shown}) {what}.", helps="correct AGENT_SYNC_GITHUB_URL or .agent-sync.toml")

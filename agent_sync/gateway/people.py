@@ -1,0 +1,32 @@
+"""Reads who a token belongs to and what it may do."""
+
+from contextlib import closing
+
+from agent_sync.errors import NotFound
+from agent_sync.gateway.asking import ask, thing_at
+from agent_sync.gateway.failures import Call
+from agent_sync.gateway.line import Line
+from agent_sync.lifecycle.tasks import Person
+
+SCOPES = "x-oauth-scopes"
+
+
+def viewer(line: Line) -> Person:
+    """Return the token's owner and its scopes; fine-grained and App tokens have none to tell."""
+    call = Call("viewer", attempted="asking whose token this is")
+    found = thing_at(ask(line, call), call, "viewer")
+    return Person(str(found["login"]), str(found["id"]), _scopes(line, call))
+
+
+def _scopes(line: Line, call: Call) -> tuple[str, ...] | None:
+    from agent_sync.gateway.rest import Rest
+
+    with closing(Rest(line)) as rest:
+        try:
+            # Costs nothing and works with every kind of token, unlike /user.
+            headers, _ = rest.read("/rate_limit", call)
+        except NotFound:
+            # An Enterprise server without limits does not have this address.
+            headers, _ = rest.read("/meta", call)
+    told = headers.get(SCOPES)
+    return None if told is None else tuple(scope.strip() for scope in told.split(",") if scope.strip())

@@ -1,0 +1,217 @@
+"""Each way GitHub, a proxy or a limit can be in the way, as documented, with its message."""
+
+from datetime import UTC, datetime, timedelta
+
+import httpx
+import pytest
+import time_machine
+from documented import answer, error, pull, refusal, reply
+
+from agent_sync.errors import Conflict, GitHubDown, MissingScope, NotFound, NotSignedIn, RateLimited, Refused
+
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+SECONDARY = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
+SSO = "Resource protected by organization SAML enforcement."
+WRONG = "Something went wrong while executing your query. Please include `ABCD:1` when reporting this issue."
+PAGE = "<html><head><title>Access denied</title></head><body>Corporate proxy</body></html>"
+RESET = str(int((NOW + timedelta(minutes=20)).timestamp()))
+
+TROUBLE = {
+    "401": (refusal(401, "Bad credentials"), NotSignedIn, ["does not accept the token", "gh auth login"]),
+    "401 as a page": (httpx.Response(401, text=PAGE), NotSignedIn, ["does not accept the token"]),
+    "403 with a scope hint": (
+        refusal(403, "Must have admin rights", x_accepted_oauth_scopes="repo"),
+        MissingScope,
+        ["Must have admin rights", "classic token lacks the scope"],
+    ),
+    "403 without a hint": (refusal(403, "Resource not accessible"), MissingScope, ["Resource not accessible"]),
+    "403 for single sign-on": (
+        refusal(403, SSO, x_github_sso="required; url=https://github.com/orgs/o/sso?x=1"),
+        MissingScope,
+        ["SAML", "authorise the token at https://github.com/orgs/o/sso?x=1"],
+    ),
+    "403 as a page": (httpx.Response(403, text=PAGE), GitHubDown, ["HTML page, perhaps of a proxy", "Corporate proxy"]),
+    "404": (refusal(404, "Not Found"), NotFound, ["does not show it to this token"]),
+    "409": (refusal(409, "Git Repository is empty."), Conflict, ["Git Repository is empty."]),
+    "422": (refusal(422, "Validation Failed"), Refused, ["Validation Failed"]),
+    "400": (refusal(400, "Problems parsing JSON"), Refused, ["400", "Problems parsing JSON"]),
+    "502": (refusal(502, "Server Error"), GitHubDown, ["502", "Server Error"]),
+    "503 as a page": (httpx.Response(503, text=PAGE), GitHubDown, ["503", "HTML page"]),
+    "504 with nothing": (httpx.Response(504), GitHubDown, ["504", "empty"]),
+    "200 as a page": (httpx.Response(200, text=PAGE), GitHubDown, ["200", "HTML page"]),
+    "200 cut short": (httpx.Response(200, text='{"data": {"repos'), GitHubDown, ["not JSON", "repos"]),
+    "200 with a list": (httpx.Response(200, json=[1, 2]), GitHubDown, ["200"]),
+    "200 with a number": (httpx.Response(200, json=7), GitHubDown, ["200"]),
+    "200 with neither data nor errors": (reply({"message": "hm"}), GitHubDown, ["hm"]),
+    "redirect": (
+        httpx.Response(301, headers={"location": "https://evil.example/graphql"}),
+        Refused,
+        ["points to https://evil.example/graphql", "not followed"],
+    ),
+    "something went wrong": (
+        reply({"data": None, "errors": [{"message": WRONG}]}),
+        GitHubDown,
+        ["Something went wrong"],
+    ),
+    "something went wrong in part": (
+        answer(error("INTERNAL", WRONG, "repository", "issue"), issue=None),
+        GitHubDown,
+        ["Something went wrong"],
+    ),
+    "refused connection": (httpx.ConnectError("Connection refused"), GitHubDown, ["cannot be reached"]),
+    "no such host": (httpx.ConnectError("[Errno -2] Name or service not known"), GitHubDown, ["Name or service"]),
+    "time-out": (httpx.ReadTimeout("The read operation timed out"), GitHubDown, ["did not answer in time"]),
+    "reset": (httpx.ReadError("[Errno 104] Connection reset by peer"), GitHubDown, ["broke", "reset by peer"]),
+    "server hung up": (
+        httpx.RemoteProtocolError("Server disconnected without sending a response."),
+        GitHubDown,
+        ["broke", "Server disconnected"],
+    ),
+    "secondary limit as 403": (refusal(403, SECONDARY, retry_after="60"), RateLimited, ["secondary rate limit"]),
+    "secondary limit without a header": (refusal(403, SECONDARY), RateLimited, ["secondary rate limit"]),
+    "secondary limit as 429": (refusal(429, "Too many requests", retry_after="60"), RateLimited, ["secondary"]),
+    "429 as a page": (httpx.Response(429, text=PAGE), RateLimited, ["secondary rate limit"]),
+    "secondary limit as 200": (reply({"errors": [{"message": SECONDARY}]}), RateLimited, ["secondary rate limit"]),
+    "primary limit as 403": (
+        refusal(403, "API rate limit exceeded for user ID 1.", x_ratelimit_remaining="0", x_ratelimit_reset=RESET),
+        RateLimited,
+        ["hourly rate limit", "12:20:01"],
+    ),
+    "primary limit as 200": (
+        reply(
+            {"errors": [{"type": "RATE_LIMITED", "message": "API rate limit exceeded for user ID 1."}]},
+            x_ratelimit_remaining="0",
+            x_ratelimit_reset=RESET,
+        ),
+        RateLimited,
+        ["hourly rate limit", "12:20:01"],
+    ),
+    "field of a newer server": (
+        reply({"errors": [{"message": "Field 'projectItems' doesn't exist on type 'Issue'", "path": ["query Card"]}]}),
+        Refused,
+        ["doesn't exist on type"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("came", "kind", "words"), TROUBLE.values(), ids=TROUBLE)
+def test_trouble_has_its_error_and_its_words(documented, came, kind, words):
+    """Trouble of every kind becomes one of our errors, says what was attempted, and shows no token."""
+    documented.given("Card", came)
+    with time_machine.travel(NOW, tick=False), pytest.raises(kind) as raised:
+        documented.gateway(token="ghp_abcdefghijklmnop").card(42)
+    said = str(raised.value)
+    assert all(word in said for word in [*words, "looking for the card of issue #42"]), said
+    assert type(raised.value) is kind
+    assert raised.value.__cause__ is None
+    assert "ghp_" not in said + repr(raised.value)
+
+
+UNTIL = {
+    "retry-after in seconds": ({"retry_after": "90"}, 90),
+    "retry-after as a date": ({"retry_after": "Sun, 01 Mar 2026 12:05:00 GMT"}, 300),
+    "by the server's clock": (
+        {"retry_after": "Sun, 01 Mar 2026 11:05:00 GMT", "date": "Sun, 01 Mar 2026 11:00:00 GMT"},
+        300,
+    ),
+    "no header at all": ({}, 60),
+    "a header that is nonsense": ({"retry_after": "soon"}, 60),
+    "reset in the past": ({"x_ratelimit_remaining": "0", "x_ratelimit_reset": "1"}, 60),
+}
+
+
+@pytest.mark.parametrize(("headers", "seconds"), UNTIL.values(), ids=UNTIL)
+def test_a_limit_says_until_when(documented, headers, seconds):
+    """The error of a limit names the moment from which GitHub may be called again."""
+    documented.given("Card", refusal(403, SECONDARY, **headers))
+    with time_machine.travel(NOW, tick=False), pytest.raises(RateLimited) as raised:
+        documented.gateway().card(42)
+    assert raised.value.until == NOW + timedelta(seconds=seconds)
+    assert documented.slept == []
+
+
+def test_waits_for_limits_share_one_patience(documented):
+    """All waits of one gateway together stay within the setting; then the limit is told."""
+    limit = refusal(403, SECONDARY, retry_after="2")
+    documented.given("Card", limit, limit, answer(), limit)
+    gateway = documented.gateway(hooks={"rate_limit_wait_s": 5.0})
+    gateway.card(42)
+    assert documented.slept == [2.0, 2.0]
+    with pytest.raises(RateLimited):
+        gateway.card(42)
+    assert documented.slept == [2.0, 2.0]
+
+
+def test_a_limit_that_says_now_is_not_asked_in_a_circle(documented):
+    """A limit without a wait still uses patience up."""
+    documented.given("Card", refusal(403, SECONDARY, retry_after="0"))
+    with pytest.raises(RateLimited):
+        documented.gateway(hooks={"rate_limit_wait_s": 3.0}).card(42)
+    assert documented.slept == [1.0, 1.0, 1.0]
+
+
+def test_content_submitted_too_quickly_is_a_limit(documented):
+    """The limit on new content comes as an error of one part, without a header."""
+    documented.given("Lookup", answer())
+    message = "was submitted too quickly"
+    documented.given("OpenPull", {"data": {"pull": None}, "errors": [error("UNPROCESSABLE", message, "pull")]})
+    from behaviour import order
+
+    gateway = documented.gateway()
+    with pytest.raises(RateLimited, match="submitted too quickly"):
+        gateway.open_pull(order(gateway, with_card=False))
+
+
+CHECKS = ("repository", "pullRequest", "statusCheckRollup")
+HIDDEN = "Resource not accessible by personal access token"
+KINDS = {
+    "fine-grained": ("github_pat_x", "A fine-grained token cannot read check runs"),
+    "App": ("ghs_x", "Checks: read"),
+    "classic": ("ghp_x", "lacks the scope repo"),
+}
+
+
+@pytest.mark.parametrize(("token", "words"), KINDS.values(), ids=KINDS)
+def test_refused_checks_leave_the_rest_of_a_poll(documented, token, words):
+    """A token that may not see checks still sees the pull request, and why CI is not known."""
+    node = pull(statusCheckRollup=None, mergeable="CONFLICTING")
+    documented.given("Poll", answer(error("FORBIDDEN", HIDDEN, *CHECKS), pullRequest=node))
+    seen = documented.gateway(token=token).pull(45, with_checks=True)
+    assert (seen.checks, seen.is_conflicting) == (None, True)
+    assert words in seen.checks_note
+
+
+def test_single_hidden_checks_make_ci_unknown(documented):
+    """Where some checks are kept back, the visible ones are not taken for all of them."""
+    page = {"pageInfo": {"hasNextPage": False}, "nodes": [{"name": "a", "status": "COMPLETED"}, None]}
+    node = pull(statusCheckRollup={"contexts": page})
+    documented.given("Poll", answer(error("FORBIDDEN", HIDDEN, *CHECKS, "contexts", "nodes", 1), pullRequest=node))
+    assert documented.gateway().pull(45, with_checks=True).checks is None
+
+
+def test_a_hidden_workflow_does_not_matter(documented):
+    """An App without access to Actions sees checks without their workflow's name."""
+    run = {"name": "a", "status": "COMPLETED", "conclusion": "SUCCESS", "checkSuite": {"workflowRun": None}}
+    node = pull(statusCheckRollup={"contexts": {"pageInfo": {"hasNextPage": False}, "nodes": [run]}})
+    path = (*CHECKS, "contexts", "nodes", 0, "checkSuite", "workflowRun")
+    documented.given("Poll", answer(error("FORBIDDEN", HIDDEN, *path), pullRequest=node))
+    checks = documented.gateway().pull(45, with_checks=True).checks
+    assert checks is not None
+    assert [(check.name, check.result, check.workflow) for check in checks] == [("a", "SUCCESS", "")]
+
+
+def test_checks_of_a_head_that_moved_are_read_anew(documented):
+    """A push between two pages of checks makes the first page worthless."""
+
+    def page(name, head, *, more):
+        info = {"hasNextPage": more, "endCursor": "c1" if more else None}
+        nodes = [{"name": name, "status": "COMPLETED", "conclusion": "SUCCESS"}]
+        return answer(
+            pullRequest=pull(headRefOid=head, statusCheckRollup={"contexts": {"pageInfo": info, "nodes": nodes}})
+        )
+
+    old, new = "a" * 40, "b" * 40
+    documented.given("Poll", page("old", old, more=True), page("x", new, more=False), page("new", new, more=False))
+    seen = documented.gateway().pull(45, with_checks=True)
+    assert seen.checks is not None
+    assert ([check.name for check in seen.checks], seen.head_sha) == (["new"], new)
