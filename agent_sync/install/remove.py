@@ -22,7 +22,7 @@ def _on_own_line(text: str, element: Element, before: Element | None) -> list[Sp
     """Return what to cut where the element begins a line: that line's beginning, the element and one comma."""
     start = _line_break_before(text, element.start)
     end = element.end if element.comma is None else element.comma + 1
-    # The line before may end in a comment, which must not swallow what follows: the break goes only with its whole line.
+    # The line before may end in a comment that would swallow what follows, so the break goes only with a whole line.
     if start is None or not _NOTHING_MORE.match(text, end):
         return []
     return [(start, element.end), *_comma(element, before)]

@@ -1,17 +1,22 @@
 """Tasks that may be claimed: what is known of an issue and its place on the board, and whether it is ready."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from agent_sync.lifecycle.facts import Card, NoCard
 
 
 @dataclass(frozen=True)
 class Person:
-    """Who a token belongs to, and what it may do; `scopes` is None for tokens that do not tell."""
+    """Who a token belongs to, and what it may do; `scopes` is None for tokens that do not tell.
+
+    `clock` is what GitHub's clock showed when it was asked.
+    """
 
     login: str
     id: str
     scopes: tuple[str, ...] | None = None
+    clock: datetime | None = None
 
 
 @dataclass(frozen=True)
