@@ -15,7 +15,7 @@ ALLOW = ("permissions", "allow")
 
 def merged(text: str, *, file: str) -> list[Edit]:
     """Return the edits that bring everything of ours into a text that has nothing of it yet."""
-    edits = [] if text.strip(BOM + " \t\r\n") else [Edit(len(text), "{}\n")]
+    edits = [Edit(len(text), "{}\n")] if is_blank(text) else []
     text = inserted(text, edits)
     for path, item in _wanted():
         root = settings_in(text, file=file)
@@ -30,6 +30,8 @@ def merged(text: str, *, file: str) -> list[Edit]:
 
 def is_complete(text: str, *, file: str) -> bool:
     """Tell whether all our entries are there as they should be, each once."""
+    if is_blank(text):
+        return False
     root = settings_in(text, file=file)
     has_all = all(item in _list_at(root, path, file=file) for path, item in _wanted())
     count = sum(1 for _ in our_handlers(root))
@@ -40,14 +42,23 @@ def is_complete(text: str, *, file: str) -> bool:
     return has_all and line_is_current and count == len(entries.HOOKS)
 
 
-def cleared(text: str, *, file: str) -> str:
-    """Return the text without our entries, recognised by what they run, and without what that leaves empty."""
-    while True:
+def cleared(text: str, *, file: str, with_rules: bool = True) -> str:
+    """Return the text without our entries, recognised by what they run, and without what that leaves empty.
+
+    A permission rule does not show who wrote it; where entries are only to be renewed, rules stay as they are.
+    """
+    while not is_blank(text):
         root = settings_in(text, file=file)
-        found = _next_of_ours(root)
+        found = _next_of_ours(root, with_rules=with_rules)
         if found is None:
-            return text
+            break
         text = _cut(text, root, found)
+    return text
+
+
+def is_blank(text: str) -> bool:
+    """Tell whether a file holds nothing at all."""
+    return not text.strip(BOM + " \t\r\n")
 
 
 def settings_in(text: str, *, file: str) -> Node:
@@ -96,13 +107,13 @@ def _list_at(root: Node, path: tuple[str, ...], *, file: str) -> list[Any]:
     return list(node.value) if node else []
 
 
-def _next_of_ours(root: Node) -> tuple[str | int, ...] | None:
+def _next_of_ours(root: Node, *, with_rules: bool) -> tuple[str | int, ...] | None:
     """Return the path to the next entry of ours that is still there."""
     for event, group, place in our_handlers(root):
         return ("hooks", event, group, "hooks", place)
     allow = (root.member(ALLOW[0]) or root).member(ALLOW[1])
     for place, rule in enumerate(allow.elements if allow else ()):
-        if rule.node.value in entries.ALLOWED:
+        if with_rules and rule.node.value in entries.ALLOWED:
             return (*ALLOW, place)
     line = root.member("statusLine")
     return ("statusLine",) if line and entries.is_our_status_line(line.value) else None

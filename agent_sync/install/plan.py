@@ -52,7 +52,7 @@ def installation(read: Read, record: Record, starter: Callable[[], str]) -> Plan
 def removal(read: Read, record: Record) -> Plan:
     """Return what takes everything of ours out again."""
     changes = [
-        Change(CLAUDE_SETTINGS, found := read(CLAUDE_SETTINGS), _settings_base(found, record)),
+        Change(CLAUDE_SETTINGS, found := read(CLAUDE_SETTINGS), _settings_base(found, record, with_rules=True)),
         Change(IGNORE, found := read(IGNORE), _ignore_base(found, record)),
     ]
     notes = []
@@ -67,9 +67,9 @@ def removal(read: Read, record: Record) -> Plan:
 
 def _settings(read: Read, record: Record) -> Change:
     found = read(CLAUDE_SETTINGS)
-    if found is not None and found.strip() and claude.is_complete(_text(found), file=CLAUDE_SETTINGS):
+    if found is not None and claude.is_complete(_text(found), file=CLAUDE_SETTINGS):
         return Change(CLAUDE_SETTINGS, found, found)
-    base = _settings_base(found, record)
+    base = _settings_base(found, record, with_rules=record.knows(CLAUDE_SETTINGS))
     edits = claude.merged(_text(base), file=CLAUDE_SETTINGS)
     return _edited(CLAUDE_SETTINGS, found, base, edits)
 
@@ -82,14 +82,12 @@ def _ignore_lines(read: Read, record: Record) -> Change:
     return _edited(IGNORE, found, base, ignore.merged(_lenient(base)))
 
 
-def _settings_base(found: bytes | None, record: Record) -> bytes | None:
+def _settings_base(found: bytes | None, record: Record, *, with_rules: bool) -> bytes | None:
     """Return the settings as they were without us."""
     written = record.of(CLAUDE_SETTINGS, found) if found is not None else None
     if found is None or written:
         return found if written is None else _unwritten(_text(found), written)
-    if not found.strip():
-        return found
-    text = claude.cleared(_text(found), file=CLAUDE_SETTINGS)
+    text = claude.cleared(_text(found), file=CLAUDE_SETTINGS, with_rules=with_rules)
     is_gone = text != _text(found) and not "".join(text.split()).strip("{}\ufeff")
     return None if is_gone else text.encode()
 

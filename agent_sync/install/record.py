@@ -36,6 +36,10 @@ class Record:
         wanted = digest(content)
         return next((e for e in reversed(self.entries) if (e.path, e.after) == (path, wanted)), None)
 
+    def knows(self, path: str) -> bool:
+        """Tell whether we ever wrote this file, whatever became of it."""
+        return any(entry.path == path for entry in self.entries)
+
     def extended(self, more: tuple[Written, ...]) -> "Record":
         """Return the record with more entries; of two about the same content the new one counts."""
         new = {(entry.path, entry.after) for entry in more}
