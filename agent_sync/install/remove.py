@@ -23,7 +23,8 @@ def _on_own_line(text: str, element: Element, before: Element | None) -> list[Sp
     start = _line_break_before(text, element.start)
     end = element.end if element.comma is None else element.comma + 1
     # The line before may end in a comment that would swallow what follows, so the break goes only with a whole line.
-    if start is None or not _NOTHING_MORE.match(text, end):
+    is_whole = _NOTHING_MORE.match(text, end) and not text[element.end : end].strip(", \t")
+    if start is None or not is_whole:
         return []
     return [(start, element.end), *_comma(element, before)]
 

@@ -192,3 +192,18 @@ def test_comments_stay_with_their_lines():
     text = '{\n  "a": 1 // why\n  // more\n}\n'
     assert full(text).startswith('{\n  "a": 1, // why\n  "hooks": {')
     assert full(text).endswith("\n  }\n  // more\n}\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"hooks":{ // note\n"Stop":[] /* two\nlines */ ,},}',
+        '{"permissions":{"allow":["x", // note\n"Bash(agent-sync claim *)" /* two\nlines */ ,\n]}}',
+        '{"permissions":{"allow":[ // note\n"Bash(agent-sync claim *)"]}}',
+        '{"permissions":{"allow":[ // note\n"Bash(agent-sync claim *)" /* x */, "y"]}}',
+    ],
+)
+def test_comments_never_swallow_what_follows(text):
+    """Where a line comment comes before an entry of ours, taking the entry out leaves a file that can be read."""
+    left = read(cleared(full(text), file=FILE)).value
+    assert pruned(left) == pruned(without_rules(read(text).value))
