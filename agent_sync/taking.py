@@ -38,12 +38,20 @@ class Taken:
     is_restored: bool
 
 
-def refuse_second_claim(desk: Desk) -> None:
-    """Stop where this worktree already holds a task."""
+def unfinished_claim(desk: Desk) -> Claim | None:
+    """Return a claim that a crash kept from being mirrored; stop where this worktree holds any other."""
     held = desk.store.read()
-    if held:
-        message = f"This worktree already holds issue #{held.issue_number} (phase {held.phase})."
-        raise BadInput(message, helps="agent-sync status, or `agent-sync claim ISSUE --worktree` for a second one")
+    if held is None or (held.phase is Phase.CODING and held.last_synced_status is None and held.refused_status is None):
+        return held
+    message = f"This worktree already holds issue #{held.issue_number} (phase {held.phase})."
+    raise BadInput(message, helps="agent-sync status, or `agent-sync claim ISSUE --worktree` for a second one")
+
+
+def finish(desk: Desk, claim: Claim) -> Taken:
+    """Mirror a claim on GitHub that a crash kept from being mirrored."""
+    task = desk.gateway.task(claim.issue_number)
+    mirrored, trouble = _mirrored(desk, task, desk.store, claim)
+    return Taken(mirrored, desk.place.root, one_line(task.title), (), trouble, is_restored=True)
 
 
 def checked(desk: Desk, task: Task, wish: Wish) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ COMMANDS = {
     "uninstall": ("agent_sync.cli.uninstall", "Take out exactly what init put in."),
     "doctor": ("agent_sync.cli.doctor", "Check the whole set-up, one line each."),
     "statusline": ("agent_sync.cli.statusline", "One line for Claude Code's status line."),
+    "demo": ("agent_sync.cli.demo", "A whole task, live, on a local GitHub: no token, no network."),
     "emulator": ("agent_sync.cli.emulator", "A local GitHub to try things on."),
 }
 HOOK_COMMANDS = {

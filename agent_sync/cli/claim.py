@@ -4,13 +4,14 @@ import json
 
 import click
 
+from agent_sync import clock
 from agent_sync.cli.here import desk_here
 from agent_sync.desk import Desk
 from agent_sync.errors import BadInput, NotFound
 from agent_sync.lifecycle.claiming import branch_name
 from agent_sync.lifecycle.foreign import one_line, quoted
 from agent_sync.lifecycle.tasks import BoardIssue, in_order, is_ready
-from agent_sync.taking import Taken, Wish, checked, refuse_second_claim, take
+from agent_sync.taking import Taken, Wish, checked, finish, take, unfinished_claim
 
 MIRROR_TROUBLE = 8
 MOST_SHOWN = 10
@@ -49,16 +50,20 @@ def command(
       agent-sync claim --next --worktree
     """
     desk = desk_here()
-    if not in_worktree:
-        refuse_second_claim(desk)
-    number = _chosen(desk, issue, take_next=take_next)
-    task = desk.gateway.task(number)
     wish = Wish(branch, in_worktree=in_worktree, take_over=take_over)
-    if dry_run:
-        _plan(wish, task.number, task.title, checked(desk, task, wish))
-        return
-    taken = take(desk, task, wish)
+    unfinished = None if in_worktree else unfinished_claim(desk)
+    if unfinished:
+        taken = finish(desk, unfinished)
+    else:
+        task = desk.gateway.task(_chosen(desk, issue, take_next=take_next))
+        if dry_run:
+            _plan(wish, task.number, task.title, checked(desk, task, wish))
+            return
+        taken = take(desk, task, wish)
     click.echo(json.dumps(_values(taken))) if as_json else _tell(taken)
+    desk.log.write(
+        clock.now(), "claim", issue=taken.claim.issue_number, requests=desk.requests, trouble=taken.trouble or None
+    )
     context.exit(MIRROR_TROUBLE if taken.trouble else 0)
 
 

@@ -2,6 +2,7 @@
 
 import click
 
+from agent_sync import clock
 from agent_sync.claim.model import Claim
 from agent_sync.claim.phases import Phase
 from agent_sync.cli.here import claim_here, desk_here
@@ -38,6 +39,7 @@ def command(*, yes: bool, now: bool, dry_run: bool) -> None:
         return
     with desk.store.locked() as token:
         desk.store.save(token, seen=claim, changed=evolve(claim, Consented(even_unmerged=yes)))
+    desk.log.write(clock.now(), "done", issue=claim.issue_number, even_unmerged=yes)
     if now:
         synced(desk)
     else:

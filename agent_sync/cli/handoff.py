@@ -4,6 +4,7 @@ import sys
 
 import click
 
+from agent_sync import clock
 from agent_sync.claim.model import Claim
 from agent_sync.cli.here import claim_here, desk_here
 from agent_sync.desk import Desk
@@ -44,6 +45,7 @@ def command(*, summary: str, draft: bool, dry_run: bool) -> None:
     with desk.store.locked() as token:
         changed = evolve(claim, HandedOff(text, branch, draft))
         desk.store.save(token, seen=claim, changed=changed)
+    desk.log.write(clock.now(), "handoff", issue=claim.issue_number, branch=branch, head=head)
     click.echo(f"Handed off issue #{claim.issue_number}: branch {branch} is pushed at {head[:12]}.")
     click.echo("The PR is opened when this turn ends, or now with `agent-sync sync`.")
 

@@ -32,7 +32,8 @@ class Token:
 
 def find_token(endpoint: Endpoint, environment: Mapping[str, str], processes: Processes, *, directory: str) -> Token:
     """Return the token for this GitHub: from the environment, else from gh."""
-    for name in _names(endpoint, environment):
+    names = _names(endpoint, environment)
+    for name in names:
         if environment.get(name, "").strip():
             return _clean(environment[name].strip(), source=name)
     if endpoint.is_loopback:
@@ -42,7 +43,7 @@ def find_token(endpoint: Endpoint, environment: Mapping[str, str], processes: Pr
         return _clean(found, source="gh auth token")
     raise NotSignedIn(
         f"There is no token for {endpoint.host}.",
-        attempted=f"looking at {', '.join(_names(endpoint, environment))} and `gh auth token`",
+        attempted=f"looking at {', '.join(names)} and `gh auth token`",
         helps=f"gh auth login --hostname {shlex.quote(endpoint.host)} --scopes repo,project",
     )
 
@@ -50,12 +51,11 @@ def find_token(endpoint: Endpoint, environment: Mapping[str, str], processes: Pr
 def _names(endpoint: Endpoint, environment: Mapping[str, str]) -> tuple[str, ...]:
     """Return the variables whose tokens may go there.
 
-    A server that the user's own environment names is trusted with the plain ones; one that a file of the repository
-    names is not, because whoever writes that file would collect tokens.
+    A server that the user's own environment names is trusted with the plain ones; one that only a file of the
+    repository names is not, unless it is on this machine: whoever writes that file could collect tokens.
     """
-    if endpoint.is_cloud or environment.get(URL_NAME):
-        return CLOUD_NAMES
-    return ENTERPRISE_NAMES
+    is_named_here = endpoint.is_configured and (endpoint.is_loopback or bool(environment.get(URL_NAME)))
+    return CLOUD_NAMES if endpoint.is_cloud or is_named_here else ENTERPRISE_NAMES
 
 
 def _from_gh(endpoint: Endpoint, environment: Mapping[str, str], processes: Processes, directory: str) -> str:

@@ -82,7 +82,7 @@ def _claim(desk: Desk) -> Claim | None:
 def _sleep_until_due(desk: Desk) -> None:
     """Sleep until the next look is due; an edit of the claim file makes it due at once."""
     claim = _claim(desk)
-    pause = desk.settings.checks.backoff_s
+    pause = max(_GLANCE, desk.settings.checks.backoff_s)
     if claim and claim.not_before:
         pause = max(pause, (claim.not_before - clock.now()).total_seconds())
     due = time.monotonic() + pause

@@ -54,19 +54,21 @@ def decide(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Action, ...]:
             assert_never(step)
 
 
-def existing_pull(claim: Claim, lookup: Lookup) -> Pull | None:
+def existing_pull(claim: Claim, lookup: Lookup, branch: Branch | None) -> Pull | None:
     """Return the pull request that is ours: an open one, or a dead one of this very commit or claim."""
     open_one = next((pull for pull in lookup.pulls if pull.state is PullState.OPEN), None)
     if open_one:
         return open_one
-    return next((pull for pull in lookup.pulls if _is_ours(pull, claim, lookup)), None)
+    # Commits that are only here make the branch another one than the dead pull request was about.
+    head = (branch.local_sha if branch else None) or lookup.remote_sha
+    return next((pull for pull in lookup.pulls if _is_ours(pull, claim, head)), None)
 
 
-def _is_ours(pull: Pull, claim: Claim, lookup: Lookup) -> bool:
+def _is_ours(pull: Pull, claim: Claim, head: str | None) -> bool:
     if claim.pr_number == pull.number and pull.state is PullState.CLOSED:
         # The agent has handed off again after a close: that is a wish for a new one.
         return False
-    return pull.head_sha == lookup.remote_sha or marker(claim) in pull.body
+    return pull.head_sha == head or marker(claim) in pull.body
 
 
 def _open_pull(claim: Claim, facts: Facts) -> tuple[Action, ...]:
@@ -76,7 +78,7 @@ def _open_pull(claim: Claim, facts: Facts) -> tuple[Action, ...]:
         return _said(facts, messages.summary_missing(claim))
     if facts.branch is None or facts.lookup is None:
         return ()
-    found = existing_pull(claim, facts.lookup)
+    found = existing_pull(claim, facts.lookup, facts.branch)
     if found and found.state is not PullState.OPEN:
         return (_adoption(claim, facts, found),)
     push = _push_needed(claim, facts.branch, facts.lookup)
@@ -138,7 +140,7 @@ def _watch_pull(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Action, .
 
 def _find_pull(claim: Claim, facts: Facts) -> tuple[Action, ...]:
     """Mend a claim that says there is a pull request and not which one."""
-    found = existing_pull(claim, facts.lookup) if facts.lookup else None
+    found = existing_pull(claim, facts.lookup, facts.branch) if facts.lookup else None
     if found:
         return (_adoption(claim, facts, found),)
     return _said(facts, messages.pull_unknown(claim))

@@ -8,9 +8,9 @@ import subprocess
 import time
 
 import pytest
-from conftest import PROVE
 from support.claims import claim
 from support.hook import COMMAND, EVENTS, HOOKS, fixture, run
+from support.prove import PROVE
 
 from agent_sync.claim.phases import Phase
 

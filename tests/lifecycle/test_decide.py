@@ -198,6 +198,15 @@ def test_paused_asks_nothing(trigger, phase):
             id="old PR with our marker",
         ),
         pytest.param(
+            READY,
+            {
+                "branch": Branch("b" * 40, is_current=True),
+                "lookup": replace(LOOKUP, pulls=(pull(state=PullState.CLOSED),)),
+            },
+            ["PushBranch"],
+            id="new commits after a dead PR",
+        ),
+        pytest.param(
             READY.model_copy(update={"pr_number": 107}),
             {"branch": HERE, "lookup": replace(LOOKUP, pulls=(pull(state=PullState.CLOSED),))},
             ["OpenPull"],
