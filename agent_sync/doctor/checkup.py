@@ -32,7 +32,7 @@ def check_all(place: Place, environment: Mapping[str, str]) -> Iterator[Result]:
 
 
 def _hooks(place: Place, environment: Mapping[str, str], processes: Processes) -> Iterator[Result]:
-    found = levels(Path(place.root), environment)
+    found = levels(Path(place.root), Path(place.common_dir).parent, environment)
     yield registration.check_files(found)
     yield registration.check_registered(found)
     yield registration.check_once(found)

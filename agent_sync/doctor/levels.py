@@ -56,14 +56,18 @@ class Level:
         ]
 
 
-def levels(root: Path, environment: Mapping[str, str]) -> list[Level]:
-    """Return the settings files that are there: the project's, the local one, the user's."""
+def levels(root: Path, main: Path, environment: Mapping[str, str]) -> list[Level]:
+    """Return the settings files that are there: the project's, the local one, the main checkout's, the user's."""
     home = environment.get("CLAUDE_CONFIG_DIR") or f"{environment.get('HOME', '')}/.claude"
     files = {
         ".claude/settings.json": root / ".claude/settings.json",
         ".claude/settings.local.json": root / ".claude/settings.local.json",
+        # From a worktree the client reads the main checkout's local settings, too.
+        f"{main}/.claude/settings.local.json": main / ".claude/settings.local.json",
         "~/.claude/settings.json": Path(home) / "settings.json",
     }
+    if main == root:
+        del files[f"{main}/.claude/settings.local.json"]
     return [_level(name, file) for name, file in files.items() if file.is_file()]
 
 

@@ -120,6 +120,16 @@ def test_terminal_is_asked(repo):
     assert set(contents(repo)) == WRITTEN
 
 
+def test_taking_out_can_be_looked_at_and_refused(repo):
+    """A dry run and a no leave everything as it is."""
+    run("init", "--yes", cwd=repo)
+    before = contents(repo)
+    shown = run("uninstall", "--dry-run", cwd=repo)
+    assert (shown.status, "--- a/.claude/settings.json" in shown.stdout) == (0, True)
+    assert "Nothing was written." in on_terminal(repo, "n\n", "uninstall")[1]
+    assert contents(repo) == before
+
+
 @pytest.mark.parametrize("content", ["not json", "[1]", '{"hooks": 3}', '{"a": 1'])
 def test_unusable_settings_are_left_alone(repo, content):
     """A settings file that cannot be merged into is named, and no file is written."""

@@ -80,7 +80,7 @@ def test_files_of_every_level(tmp_path):
     (root / ".claude/settings.json").write_text("// comment\n{},")
     (root / ".claude/settings.local.json").write_text('{"disableAllHooks": true,}')
     (home / ".claude/settings.json").write_text("[]")
-    found = levels(root, {"HOME": str(home)})
+    found = levels(root, root, {"HOME": str(home)})
     assert [(level.file, bool(level.trouble)) for level in found] == [
         (".claude/settings.json", True),
         (".claude/settings.local.json", False),
@@ -89,6 +89,14 @@ def test_files_of_every_level(tmp_path):
     assert check_files(found).mark is Mark.FAIL
     assert "switches all hooks off" in check_files(found[1:2]).says
     assert check_files([]).mark is Mark.OK
+
+
+def test_worktree_has_the_local_settings_of_the_main_checkout(tmp_path):
+    """In a linked worktree the local settings of the main checkout count."""
+    (tmp_path / "main/.claude").mkdir(parents=True)
+    (tmp_path / "main/.claude/settings.local.json").write_text("{}")
+    found = levels(tmp_path / "linked", tmp_path / "main", {"CLAUDE_CONFIG_DIR": str(tmp_path / "none")})
+    assert [level.file for level in found] == [f"{tmp_path}/main/.claude/settings.local.json"]
 
 
 @pytest.mark.parametrize("hooks", [3, [], {"Stop": 3}, {"Stop": [3, {"hooks": 3}, {"hooks": ["x", {}]}]}])
