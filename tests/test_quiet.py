@@ -3,6 +3,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -217,3 +218,35 @@ def test_damaged_stamp_means_the_full_run(tmp_path, damage):
     scene.fire(Trigger.STOP)
     Path(quiet.stamp_file(scene.workshop.desk.place, "on-stop")).write_text(damage)
     assert not scene.is_quiet(Trigger.STOP)
+
+
+def test_pause_ends_the_quiet(tmp_path):
+    """A claim that GitHub asked to wait is quiet until that moment, and not a second longer."""
+    scene = Scene(tmp_path)
+    soon = datetime.now(UTC) + timedelta(hours=1)
+    scene.workshop.hold(claim(Phase.READY_FOR_PR, not_before=soon))
+    scene.fire(Trigger.STOP)
+    scene.fire(Trigger.STOP)
+    assert scene.is_quiet(Trigger.STOP)
+    change(scene, "clock", None)
+    assert not scene.is_quiet(Trigger.STOP)
+
+
+def test_waiting_sentence_is_not_silenced(tmp_path):
+    """A sentence that this event could not deliver keeps the next one from being answered by the stamp."""
+    scene = Scene(tmp_path)
+    scene.workshop.desk.outbox.add([Notice("n", "for the agent", for_human=False, for_agent=True)])
+    settle(scene.root)
+    desk = scene.workshop.new_desk()
+    event = HookEvent(Trigger.STOP, is_continuation=True)
+    hook_run._answered(desk, event, seen=quiet.look(desk.place, "on-stop"))
+    assert not scene.is_quiet(Trigger.STOP)
+
+
+def test_reminder_is_due_in_every_session(tmp_path):
+    """What is said once per session is never answered by a stamp, which knows no session."""
+    scene = Scene(tmp_path)
+    scene.workshop.hold(claim(Phase.MERGED_DETECTED, pr_number=107))
+    scene.fire(Trigger.PROMPT)
+    scene.fire(Trigger.PROMPT)
+    assert not scene.is_quiet(Trigger.PROMPT)

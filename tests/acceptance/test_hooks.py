@@ -123,9 +123,15 @@ def slow_git(directory):
     return directory
 
 
-def is_running(pid):
-    state = subprocess.run(["ps", "-o", "state=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
-    return bool(state.strip()) and not state.startswith("Z")
+def is_gone(pid):
+    """Wait a moment for a killed process to be gone."""
+    give_up = time.monotonic() + 10
+    while time.monotonic() < give_up:
+        state = subprocess.run(["ps", "-o", "state=", "-p", pid], capture_output=True, text=True, check=False).stdout
+        if not state.strip() or state.startswith("Z"):
+            return True
+        time.sleep(0.05)
+    return False
 
 
 def test_watchdog_answers_before_the_deadline(repo, tmp_path):
@@ -138,7 +144,7 @@ def test_watchdog_answers_before_the_deadline(repo, tmp_path):
     assert time.monotonic() - began < 20
     assert (ran.status, ran.human) == (0, "agent-sync ran out of time; it goes on at the next event.")
     assert claim(Phase.READY_FOR_PR).to_json() == (repo / ".agent-claim.json").read_bytes()
-    assert not is_running((hanging / "pid").read_text().strip())
+    assert is_gone((hanging / "pid").read_text().strip())
 
 
 def test_termination_ends_the_children(repo, tmp_path):
@@ -153,7 +159,7 @@ def test_termination_ends_the_children(repo, tmp_path):
             time.sleep(0.02)
         process.terminate()
         assert process.wait(timeout=10) == 0
-    assert not is_running((hanging / "pid").read_text().strip())
+    assert is_gone((hanging / "pid").read_text().strip())
 
 
 def test_hook_with_a_wrong_option_is_no_usage_error(repo):

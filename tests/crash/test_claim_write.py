@@ -37,7 +37,10 @@ class Writer:
     def __init__(self, root: Path) -> None:
         self.root = root
         command = [sys.executable, str(WRITER), str(root)]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        # Only our own calls are of interest, not those of a coverage measurement.
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment)
 
     def write(self, *strace: str) -> list[str]:
         """Let one child write under strace; return the names of the calls it made."""
