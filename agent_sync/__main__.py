@@ -10,6 +10,11 @@ def main() -> None:
     """Run the command that the arguments name."""
     if len(sys.argv) > 1 and sys.argv[1] in HOOKS and "--help" not in sys.argv:
         hook()
+    elif sys.argv[1:] == ["statusline"]:
+        # The client runs it after every message, so it does not wait for the command line to load.
+        from agent_sync import statusline
+
+        statusline.main()
     else:
         from agent_sync.cli.app import run
 

@@ -11,6 +11,8 @@ from agent_sync.processes import Finished, Processes
 _MISLEADING = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_COMMON_DIR")
 _ASKED = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
 _BRANCH = re.compile(r"[^\x00-\x20~^:?*\[\\\x7f]+")
+# `worktree list -z` came with it.
+OLDEST = (2, 36)
 LOCAL_LIMIT = 30.0
 NETWORK_LIMIT = 120.0
 
@@ -73,6 +75,14 @@ class Git:
         prefix = "worktree "
         return tuple(line.removeprefix(prefix) for line in found.stdout.split("\0") if line.startswith(prefix))
 
+    def version(self) -> str:
+        """Return what git says its version is."""
+        return self._run("version").stdout.strip().removeprefix("git version ")
+
+    def is_ignored(self, path: str) -> bool:
+        """Tell whether git passes a file over; one that is tracked is not passed over."""
+        return self._run("check-ignore", "--quiet", "--", path).status == 0
+
     def changes(self) -> tuple[str, ...]:
         """Return the files that differ from HEAD, untracked ones included, the claim file apart."""
         arguments = [
@@ -108,7 +118,7 @@ class Git:
         try:
             return self.processes.run(command, directory=self.root, environment=kept | _ASKED, timeout=timeout)
         except FileNotFoundError as error:
-            raise GitFailed("git is not installed, or not on PATH.", helps="install git 2.30 or newer") from error
+            raise GitFailed("git is not installed, or not on PATH.", helps="install git 2.36 or newer") from error
         except TimeoutError as error:
             raise GitFailed(f"{error}.", attempted=f"running git {arguments[0]}") from error
 

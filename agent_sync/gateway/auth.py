@@ -19,9 +19,10 @@ PLACEHOLDER = "local"
 
 @dataclass(frozen=True)
 class Token:
-    """A token that shows itself to nobody."""
+    """A token that shows itself to nobody, and where it was found."""
 
     secret: str = field(repr=False)
+    source: str = field(default="", compare=False)
 
     @property
     def kind(self) -> TokenKind:
@@ -36,7 +37,7 @@ def find_token(endpoint: Endpoint, environment: Mapping[str, str], processes: Pr
         if environment.get(name, "").strip():
             return _clean(environment[name].strip(), source=name)
     if endpoint.is_loopback:
-        return Token(PLACEHOLDER)
+        return Token(PLACEHOLDER, "the local GitHub, which takes any")
     found = _from_gh(endpoint, environment, processes, directory)
     if found:
         return _clean(found, source="gh auth token")
@@ -70,4 +71,4 @@ def _from_gh(endpoint: Endpoint, environment: Mapping[str, str], processes: Proc
 def _clean(text: str, *, source: str) -> Token:
     if not text.isascii() or not text.isprintable() or " " in text:
         raise NotSignedIn(f"What {source} holds is not a token.", helps=f"set {source} anew, without spaces or quotes")
-    return Token(text)
+    return Token(text, source)
