@@ -67,6 +67,7 @@ class Processes:
         directory: str,
         environment: Mapping[str, str],
         output: IO[bytes],
+        errors: IO[bytes] | None = None,
         stdin: IO[bytes] | None = None,
         timeout: float | None = None,
         watch: Watch | None = None,
@@ -75,7 +76,7 @@ class Processes:
 
         At its end, and at the time limit with TimeoutError, all it left running in its group is ended too.
         """
-        process = self._streaming(command, directory, environment, output, stdin)
+        process = self._streaming(command, directory, environment, (stdin, output, errors))
         try:
             if watch:
                 watch.began(process.pid)
@@ -111,17 +112,16 @@ class Processes:
         command: Sequence[str],
         directory: str,
         environment: Mapping[str, str],
-        output: IO[bytes],
-        stdin: IO[bytes] | None,
+        files: tuple[IO[bytes] | None, IO[bytes], IO[bytes] | None],
     ) -> subprocess.Popen[bytes]:
         with self._lock:
             process = subprocess.Popen(
                 command,
                 cwd=directory,
                 env=dict(environment),
-                stdin=stdin or subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
+                stdin=files[0] or subprocess.DEVNULL,
+                stdout=files[1],
+                stderr=files[2] or subprocess.STDOUT,
                 start_new_session=True,
             )
             self._running.add(process)

@@ -10,11 +10,12 @@ _WORD = re.compile(r"[A-Za-z0-9_./+-]+")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 _PLAIN_BRANCH = re.compile(r"[A-Za-z0-9._/-]+")
 # Words the shell itself understands.
-_SHELL = frozenset(
-    ". : [ ! { ( if for while until case test cd echo printf true false exit export set unset eval exec trap ulimit"
-    " umask wait command type read readonly shift times source local return alias break continue pwd hash kill getopts"
-    " jobs bg fg function select time let declare typeset".split()
-)
+_SHELL_WORDS = """
+. : [ ! { ( if for while until case test cd echo printf true false exit export set unset eval exec trap ulimit umask
+wait command type read readonly shift times source local return alias break continue pwd hash kill getopts jobs bg fg
+function select time let declare typeset
+"""
+_SHELL = frozenset(_SHELL_WORDS.split())
 
 
 def missing_program(command: str, directory: Path, environment: Mapping[str, str]) -> str:

@@ -58,8 +58,7 @@ class Repo:
     def changed(self, before: str, after: str, variables: dict[str, str]) -> tuple[str, ...]:
         """Return the project's files that differ between two trees, as paths from the project's root."""
         found = self._diff(before, after, "--name-only", "-z", variables=variables)
-        prefix = self.prefix
-        return tuple(name[len(prefix) :] for name in found.split("\0") if name and name.startswith(prefix))
+        return tuple(name for name in found.split("\0") if name)
 
     def patch(self, before: str, after: str, variables: dict[str, str]) -> str:
         """Return the difference between two trees as a patch."""
@@ -68,9 +67,9 @@ class Repo:
     def _diff(self, before: str, after: str, *how: str, variables: dict[str, str]) -> str:
         # Renames stay pairs of a deletion and an addition: both places matter to the gates.
         fixed = ("--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/")
-        arguments = ("-c", "core.quotePath=false", "diff-tree", "-r", *fixed, *how, before, after)
-        limit = ("--", self.prefix) if self.prefix else ()
-        return self._must(*arguments, *limit, variables=variables)
+        inside = (f"--relative={self.prefix}",) if self.prefix else ()
+        arguments = ("-c", "core.quotePath=false", "diff-tree", "-r", *fixed, *inside, *how, before, after)
+        return self._must(*arguments, variables=variables)
 
     def _must(self, *arguments: str, variables: dict[str, str] | None = None) -> str:
         done = self.git.ask(*arguments, variables=variables, timeout=SLOW_LIMIT)
