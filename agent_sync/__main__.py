@@ -10,6 +10,11 @@ def main() -> None:
     """Run the command that the arguments name."""
     if len(sys.argv) > 1 and sys.argv[1] in HOOKS and "--help" not in sys.argv:
         hook()
+    elif sys.argv[1:3] == ["gauntlet", "stop-hook"] and "--help" not in sys.argv:
+        from agent_sync import quiet
+        from agent_sync.hooks.stop_gate import run as run_gate
+
+        run_gate(quiet.read_stdin())
     else:
         from agent_sync.cli.app import run
 

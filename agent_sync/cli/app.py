@@ -25,6 +25,7 @@ COMMANDS = {
     "board": ("agent_sync.cli.board", "The board in columns."),
     "sync": ("agent_sync.cli.sync", "One full look-decide-act round, no hook needed."),
     "log": ("agent_sync.cli.log", "What was done, newest last."),
+    "gauntlet": ("agent_sync.cli.gauntlet", "The quality gate: run, look at and set up its gates."),
     "emulator": ("agent_sync.cli.emulator", "A local GitHub to try things on."),
 }
 HOOK_COMMANDS = {

@@ -97,6 +97,7 @@ def _told(prepared: Prepared, status: Status, message: str) -> RunResult:
         notes=prepared.notes,
         definitions=prepared.definitions,
         key=prepared.key,
+        seen=prepared.snapshot.tree,
     )
 
 

@@ -44,6 +44,7 @@ class RunResult:
     definitions: tuple[str, ...] = ()
     tree: str = ""
     key: str = ""
+    seen: str = ""
     unchanged_since: str = ""
 
     @property
