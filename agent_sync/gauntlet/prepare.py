@@ -86,6 +86,17 @@ def prepare(desk: Desk, loaded: Loaded, options: RunOptions) -> Prepared:
     )
 
 
+def look(desk: Desk, loaded: Loaded, options: RunOptions) -> tuple[Changes, Plan]:
+    """Return what changed and what would run, without touching logs or record."""
+    project = loaded.project
+    repo = Repo(desk.git, desk.place, project.root)
+    base = find_base(repo, project.base_branch, options.wanted, desk.environment)
+    snapshot = snapshots.take(repo, project.log_dir)
+    changes = find_changes(repo, snapshot, options.wanted, base=base, environment=desk.environment)
+    scope = replace(options.scope, is_ci=is_ci(desk.environment))
+    return changes, plan(project, changes.files, scope, lambda path: (project.root / path).is_dir())
+
+
 def has_unresolved(logs: LogDir, state: State | None) -> bool:
     """Tell whether a run failed, or was killed, and nothing has passed since."""
     if state and state.has_failed:
