@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from agent_sync.gauntlet.differences import Differences
 from agent_sync.gauntlet.logs import LogDir
@@ -26,6 +27,7 @@ class Run:
     environment: Mapping[str, str]
     base: str
     differences: Differences
+    originals: Path
     is_rerun: bool = False
     deadline: float | None = None
 

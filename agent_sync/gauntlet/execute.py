@@ -1,5 +1,6 @@
 """Runs the gates: takes the lock, decides whether there is anything to run, runs it, and puts it on record."""
 
+import shutil
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -109,6 +110,8 @@ def _run(desk: Desk, prepared: Prepared, options: RunOptions, listener: Listener
     number = prepared.logs.next_run()
     console_log = prepared.logs.console(number)
     listener.planned(prepared.plan.jobs)
+    if not prepared.is_rerun:
+        shutil.rmtree(_originals(desk), ignore_errors=True)
     cooling = Cooling(prepared.state.unhealthy, clock.now())
     with opened(console_log, listener) as console:
         results = _performed(desk, prepared, options, number=number, console=console, cooling=cooling)
@@ -144,12 +147,18 @@ def _performed(  # noqa: PLR0913  # everything a run is made of meets here
             environment=desk.environment,
             base=prepared.changes.base.name,
             differences=Differences(prepared.repo, prepared.changes.before, prepared.changes.after, variables),
+            originals=_originals(desk),
             is_rerun=prepared.is_rerun,
             deadline=options.deadline,
         )
         pace = Pace(desk.settings.gate.parallel or default_cap(), prepared.project.allow_parallel)
         perform = partial(_perform, run=run, console=console, cooling=cooling)
         return Schedule(pace, perform, end_programs=desk.processes.end_all).run(jobs)
+
+
+def _originals(desk: Desk) -> Path:
+    """Return where our own copies of reviewers' findings are, out of reach of the agent's edits."""
+    return Path(desk.place.state_dir) / "reviews"
 
 
 def _perform(job: Job, *, run: Run, console: Console, cooling: Cooling) -> JobResult:

@@ -4,7 +4,7 @@ import difflib
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +149,16 @@ def read_stored(path: Path) -> Stored | None:
         tree=tree if isinstance(tree, str) else "",
         pass_iteration=iteration if isinstance(iteration, int) else None,
     )
+
+
+def decided(original: Stored, edited: Stored) -> Stored:
+    """Return what a reviewer found with what the agent decided; findings taken out or reworded are still open."""
+    decisions = {(one.file, one.line, one.issue): (one.status, one.result) for one in edited.findings}
+    findings = []
+    for one in original.findings:
+        status, result = decisions.get((one.file, one.line, one.issue), (one.status, one.result))
+        findings.append(replace(one, status=status, result=result))
+    return replace(original, findings=tuple(findings))
 
 
 def write_stored(path: Path, stored: Stored, *, at: str, raw: str) -> None:

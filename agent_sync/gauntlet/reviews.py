@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agent_sync.gauntlet.adapters import Adapter, adapter_of, is_installed
 from agent_sync.gauntlet.context import Run
-from agent_sync.gauntlet.findings import Finding, Stored, read_stored, write_stored
+from agent_sync.gauntlet.findings import Finding, Stored, decided, read_stored, write_stored
 from agent_sync.gauntlet.logs import LogDir
 from agent_sync.gauntlet.model import Review
 from agent_sync.gauntlet.plan import Job
@@ -72,11 +72,23 @@ def _slots(job: Job, review: Review, run: Run, adapters: list[Adapter]) -> list[
     last = {number: path for _, _, number, path in run.logs.slots(run.stems[job.id])} if run.is_rerun else {}
     slots = []
     for number in range(1, review.num_reviews + 1):
-        previous = read_stored(last[number]) if number in last else None
+        previous = _read(last[number], run) if number in last else None
         since = run.differences.since(previous.tree) if previous and previous.tree else None
         turn = next_turn(previous, whole, since.of(_scope(job, previous)) if since is not None else None)
         slots.append(Slot(number, adapters[(number - 1) % len(adapters)], previous, turn))
     return slots
+
+
+def _read(path: Path, run: Run) -> Stored | None:
+    """Return what a reviewer found, from our own copy, and what the agent decided, from the file it edits."""
+    original, edited = read_stored(run.originals / path.name), read_stored(path)
+    return decided(original, edited) if original and edited else None
+
+
+def _keep(file: Path, stored: Stored, raw: str, run: Run) -> None:
+    run.originals.mkdir(parents=True, exist_ok=True)
+    for path in (run.originals / file.name, file):
+        write_stored(path, stored, at=_now(), raw=raw[:LONGEST_RAW])
 
 
 def _scope(job: Job, previous: Stored | None) -> set[str]:
@@ -100,7 +112,7 @@ def _turn(job: Job, review: Review, slot: Slot, run: Run, cooling: Cooling) -> S
         case Keep(findings):
             return _kept(slot, findings, file, run)
         case Ask(patch) if not patch.files and not slot.turn.earlier:
-            return _stored(slot, Stored(slot.adapter.name, "pass", tree=run.differences.after), file, "")
+            return _stored(slot, Stored(slot.adapter.name, "pass", tree=run.differences.after), file, run)
         case Ask():
             return _asked(review, slot, slot.turn, file=file, run=run, cooling=cooling)
 
@@ -111,9 +123,9 @@ def _kept(slot: Slot, findings: tuple[Finding, ...], file: Path, run: Run) -> Sl
         # Its last look keeps its tree: what it was spared is shown to it when it is asked again.
         iteration = previous.pass_iteration or run.number - 1
         kept = Stored(slot.adapter.name, "skipped_prior_pass", tree=previous.tree, pass_iteration=iteration)
-        return _stored(slot, kept, file, "")
+        return _stored(slot, kept, file, run)
     status = "fail" if findings else "pass"
-    return _stored(slot, Stored(slot.adapter.name, status, findings, run.differences.after), file, "")
+    return _stored(slot, Stored(slot.adapter.name, status, findings, run.differences.after), file, run)
 
 
 def _asked(review: Review, slot: Slot, turn: Ask, *, file: Path, run: Run, cooling: Cooling) -> SlotResult:  # noqa: PLR0913  # who, what and where
@@ -125,26 +137,26 @@ def _asked(review: Review, slot: Slot, turn: Ask, *, file: Path, run: Run, cooli
     )
     asked = ask(slot.adapter, review, prompt, run=run, log=file.with_suffix(".log"), cooling=cooling)
     if asked.answer is None:
-        return _broken(slot, turn, asked, file)
+        return _broken(slot, turn, asked, file, run)
     found = cleaned(asked.answer.findings, _known_paths(turn), str(run.project.root))
     open_now = judged(turn, found, run.project.rerun_threshold)
     status = "fail" if open_now else "pass"
-    return _stored(slot, Stored(slot.adapter.name, status, open_now, run.differences.after), file, asked.raw)
+    return _stored(slot, Stored(slot.adapter.name, status, open_now, run.differences.after), file, run, asked.raw)
 
 
 def _known_paths(turn: Ask) -> frozenset[str]:
     return turn.patch.paths | {finding.file for finding in turn.earlier}
 
 
-def _broken(slot: Slot, turn: Ask, asked: Asked, file: Path) -> SlotResult:
+def _broken(slot: Slot, turn: Ask, asked: Asked, file: Path, run: Run) -> SlotResult:
     """Keep what was open before an answer that could not be had: it is neither resolved nor new."""
     stored = Stored(slot.adapter.name, "error", turn.earlier, slot.previous.tree if slot.previous else "")
-    write_stored(file, stored, at=_now(), raw=asked.raw[:LONGEST_RAW])
+    _keep(file, stored, asked.raw, run)
     return SlotResult(Outcome.BROKEN, asked.trouble, file)
 
 
-def _stored(slot: Slot, stored: Stored, file: Path, raw: str) -> SlotResult:
-    write_stored(file, stored, at=_now(), raw=raw[:LONGEST_RAW])
+def _stored(slot: Slot, stored: Stored, file: Path, run: Run, raw: str = "") -> SlotResult:
+    _keep(file, stored, raw, run)
     outcome = Outcome.FAILED if stored.findings else Outcome.PASSED
     return SlotResult(outcome, f"{slot.adapter.name}: {len(stored.findings)} open", file, len(stored.findings))
 
