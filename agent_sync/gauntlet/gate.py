@@ -10,7 +10,7 @@ from typing import Any
 
 from agent_sync import clock, files
 from agent_sync.desk import Desk
-from agent_sync.gauntlet import lock, state as states
+from agent_sync.gauntlet import lock, quick, state as states, wording
 from agent_sync.gauntlet.config import find_project
 from agent_sync.gauntlet.glance import Glance, glance
 from agent_sync.gauntlet.instructions import block_reason
@@ -88,7 +88,7 @@ def failed_open(error: Exception) -> GateReply:
 
 def no_project() -> GateReply:
     """Return the answer where there is no repository, and so no project."""
-    return _quick(Verdict(Status.NO_CONFIG, "Not a gauntlet project: there is no .gauntlet/config.yml."), None)
+    return _quick(Verdict(Status.NO_CONFIG, wording.NO_CONFIG), None)
 
 
 def _answered(desk: Desk, raw: bytes, *, deadline: float, needs_pass: bool) -> GateReply:
@@ -110,10 +110,13 @@ def _answered(desk: Desk, raw: bytes, *, deadline: float, needs_pass: bool) -> G
     if root is None:
         return no_project()
     seen = glance(desk.place, root, desk.environment)
+    before = quick.look(desk.place, str(root), seen.log_dir)
     stop = _looked(first, event, seen)
     answer = verdict(stop)
     if answer:
-        return _quick(answer, seen, seconds_left=stop.seconds_left)
+        reply = _quick(answer, seen, seconds_left=stop.seconds_left)
+        _leave_stamp(desk, root, seen, reply, before=before)
+        return reply
     may_block = not event.is_active or verify
     return _ran(desk, root, event, deadline=deadline, may_block=may_block, warnings=seen.warnings)
 
@@ -145,6 +148,17 @@ def _quick(answer: Verdict, seen: Glance | None, *, seconds_left: float = 0.0) -
     return GateReply(
         answer.status, answer.message, human=warnings, summary=off if may_open else "", may_open_pull=may_open, due=due
     )
+
+
+def _leave_stamp(desk: Desk, root: Path, seen: Glance, reply: GateReply, *, before: str) -> None:
+    """Leave what lets the next stop be answered at once, if nothing changed while this one was looked at."""
+    if reply.due is None or reply.human or quick.look(desk.place, str(root), seen.log_dir) != before:
+        return
+    target = Path(quick.stamp_file(desk.place))
+    with contextlib.suppress(OSError):
+        files.state_directory(target.parent)
+        text = f"{reply.due.timestamp()}\n{seen.log_dir}\n{before}"
+        files.write_atomic(target, text.encode("utf-8", "surrogateescape"))
 
 
 def _ran(  # noqa: PLR0913  # where, what, how long, and whether it may block

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from agent_sync.gauntlet import wording
 from agent_sync.gauntlet.status import Status
 
 # So often the same unchanged work is sent back within one prompt.
@@ -36,25 +37,19 @@ class Verdict:
 def verdict(stop: Stop) -> Verdict | None:
     """Return the answer to a stop, or None where the gates have to run."""
     if not stop.is_readable:
-        return Verdict(Status.INVALID_INPUT, "The hook's input could not be parsed as a JSON object.")
+        return Verdict(Status.INVALID_INPUT, wording.INVALID_INPUT)
     if stop.is_active and not stop.needs_pass and not stop.verify_active:
-        return Verdict(Status.STOP_HOOK_ACTIVE, "The stop hook is already active; not run again, to prevent a loop.")
+        return Verdict(Status.STOP_HOOK_ACTIVE, wording.ACTIVE)
     if stop.is_nested:
-        return Verdict(Status.STOP_HOOK_ACTIVE, "This session is itself a review; no gates run, to prevent a loop.")
+        return Verdict(Status.STOP_HOOK_ACTIVE, wording.NESTED)
     if not stop.has_config:
-        return Verdict(Status.NO_CONFIG, "Not a gauntlet project: there is no .gauntlet/config.yml.")
+        return Verdict(Status.NO_CONFIG, wording.NO_CONFIG)
     if not stop.is_enabled:
-        return Verdict(Status.STOP_HOOK_DISABLED, "The stop hook is switched off for this project or user.")
+        return Verdict(Status.STOP_HOOK_DISABLED, wording.DISABLED)
     if stop.subagents:
         return Verdict(Status.LOCK_EXISTS, f"The gates wait: {stop.subagents} subagent(s) are still at work.")
     if stop.lock_holder is not None:
         return Verdict(Status.LOCK_EXISTS, f"A gauntlet run is already in progress ({stop.lock_holder}).")
     if stop.seconds_left > 0 and not stop.has_unresolved and not stop.needs_pass:
-        return Verdict(Status.INTERVAL_NOT_ELAPSED, f"The last run was recent; {spoken(stop.seconds_left)} remain.")
+        return Verdict(Status.INTERVAL_NOT_ELAPSED, wording.interval(stop.seconds_left))
     return None
-
-
-def spoken(seconds: float) -> str:
-    """Return a time as people say it."""
-    minutes, rest = divmod(int(seconds + 0.999), 60)
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -6,6 +6,7 @@ from typing import NoReturn
 
 from agent_sync import quiet, settings as settings_file
 from agent_sync.desk import Desk, desk_at
+from agent_sync.gauntlet import wording
 from agent_sync.gauntlet.gate import GateReply, failed_open, gate, no_project
 from agent_sync.gauntlet.status import Status
 from agent_sync.gauntlet.stop_event import read_event
@@ -51,7 +52,7 @@ def _watched(desk: Desk, raw: bytes, limit: float) -> GateReply:
 
 
 def _unreadable() -> GateReply:
-    return GateReply(Status.INVALID_INPUT, "The hook's input could not be parsed as a JSON object.")
+    return GateReply(Status.INVALID_INPUT, wording.INVALID_INPUT)
 
 
 def _late(answer_to: int) -> None:

@@ -3,7 +3,8 @@
 import pytest
 
 from agent_sync.gauntlet.status import OPENS_PULL, Status, exit_status, is_blocking
-from agent_sync.gauntlet.verdict import Stop, spoken, verdict
+from agent_sync.gauntlet.verdict import Stop, verdict
+from agent_sync.gauntlet.wording import spoken
 
 ROWS = {
     "everything in order: run": (Stop(), None),
