@@ -15,10 +15,27 @@ def main() -> None:
         from agent_sync import statusline
 
         statusline.main()
+    elif sys.argv[1:3] == ["gauntlet", "stop-hook"] and "--help" not in sys.argv:
+        stop_gate()
     else:
         from agent_sync.cli.app import run
 
         run()
+
+
+def stop_gate() -> None:
+    """Answer a stop with the gate alone, at once if that certainly needs no run."""
+    from agent_sync import quiet
+    from agent_sync.gauntlet import quick
+
+    raw = quiet.read_stdin()
+    line = quick.line(raw)
+    if line is not None:
+        os.write(1, line.encode())
+        os._exit(0)
+    from agent_sync.hooks.stop_gate import run
+
+    run(raw)
 
 
 def hook() -> None:

@@ -97,6 +97,12 @@ class Git:
         found = self._must(arguments, attempted="looking for uncommitted changes")
         return tuple(entry[3:] for entry in found.stdout.split("\0") if entry[2:3] == " ")
 
+    def ask(
+        self, *arguments: str, variables: Mapping[str, str] | None = None, stdin: str = "", timeout: float = LOCAL_LIMIT
+    ) -> Finished:
+        """Run git with arguments the caller answers for, and with variables of its own."""
+        return self._run(*arguments, variables=variables, stdin=stdin, timeout=timeout)
+
     def _must(self, arguments: list[str], *, attempted: str) -> Finished:
         done = self._run(*arguments)
         if done.status:
@@ -112,11 +118,14 @@ class Git:
         reason = " ".join(f"{pushed.stderr} {pushed.stdout}".split())[-300:]
         raise GitFailed(f"git push failed: {reason}.", attempted=attempted, helps=f"git push {remote} {branch}")
 
-    def _run(self, *arguments: str, timeout: float = LOCAL_LIMIT) -> Finished:
+    def _run(
+        self, *arguments: str, variables: Mapping[str, str] | None = None, stdin: str = "", timeout: float = LOCAL_LIMIT
+    ) -> Finished:
         kept = {key: value for key, value in self.environment.items() if key not in _MISLEADING}
+        asked = kept | _ASKED | dict(variables or {})
         command = ["git", "-C", self.root, *arguments]
         try:
-            return self.processes.run(command, directory=self.root, environment=kept | _ASKED, timeout=timeout)
+            return self.processes.run(command, directory=self.root, environment=asked, stdin=stdin, timeout=timeout)
         except FileNotFoundError as error:
             raise GitFailed("git is not installed, or not on PATH.", helps="install git 2.36 or newer") from error
         except TimeoutError as error:

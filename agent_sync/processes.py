@@ -7,6 +7,10 @@ import subprocess
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import IO, Any, Protocol
+
+# What a program gets to put its things in order before it is ended for good.
+GRACE = 2.0
 
 
 @dataclass(frozen=True)
@@ -18,13 +22,23 @@ class Finished:
     stderr: str
 
 
+class Watch(Protocol):
+    """Someone who is told which groups of programs live, to end them should we be killed."""
+
+    def began(self, group: int) -> None:
+        """Note a group."""
+
+    def ended(self, group: int) -> None:
+        """Forget a group."""
+
+
 class Processes:
     """The programs this process has started, each leading a group of its own that can be ended as one."""
 
     def __init__(self) -> None:
         # Re-entrant, because a signal may ask for the end while the same thread starts a program.
         self._lock = threading.RLock()
-        self._running: set[subprocess.Popen[str]] = set()
+        self._running: set[subprocess.Popen[Any]] = set()
 
     def run(
         self,
@@ -44,8 +58,36 @@ class Processes:
                 raise TimeoutError(f"{command[0]} took longer than {timeout:g} s") from error
             finally:
                 _end(process)
-                with self._lock:
-                    self._running.discard(process)
+                self._forget(process)
+
+    def stream(  # noqa: PLR0913  # a program has as many sides
+        self,
+        command: Sequence[str],
+        *,
+        directory: str,
+        environment: Mapping[str, str],
+        output: IO[bytes],
+        errors: IO[bytes] | None = None,
+        stdin: IO[bytes] | None = None,
+        timeout: float | None = None,
+        watch: Watch | None = None,
+    ) -> int:
+        """Run `command` with its output going straight to a file, however much it is; return its exit status.
+
+        At its end, and at the time limit with TimeoutError, all it left running in its group is ended too.
+        """
+        process = self._streaming(command, directory, environment, (stdin, output, errors))
+        try:
+            if watch:
+                watch.began(process.pid)
+            return process.wait(timeout)
+        except subprocess.TimeoutExpired as error:
+            raise TimeoutError(f"took longer than {timeout:g} s") from error
+        finally:
+            _end_gently(process)
+            if watch:
+                watch.ended(process.pid)
+            self._forget(process)
 
     def _started(self, command: Sequence[str], directory: str, environment: Mapping[str, str]) -> subprocess.Popen[str]:
         # Started and noted in one go, so that nobody can end all in between and miss this one.
@@ -65,6 +107,30 @@ class Processes:
             self._running.add(process)
             return process
 
+    def _streaming(
+        self,
+        command: Sequence[str],
+        directory: str,
+        environment: Mapping[str, str],
+        files: tuple[IO[bytes] | None, IO[bytes], IO[bytes] | None],
+    ) -> subprocess.Popen[bytes]:
+        with self._lock:
+            process = subprocess.Popen(
+                command,
+                cwd=directory,
+                env=dict(environment),
+                stdin=files[0] or subprocess.DEVNULL,
+                stdout=files[1],
+                stderr=files[2] or subprocess.STDOUT,
+                start_new_session=True,
+            )
+            self._running.add(process)
+            return process
+
+    def _forget(self, process: subprocess.Popen[Any]) -> None:
+        with self._lock:
+            self._running.discard(process)
+
     def end_all(self) -> None:
         """End every program that still runs, with all it started."""
         with self._lock:
@@ -72,8 +138,22 @@ class Processes:
                 _end(process)
 
 
-def _end(process: subprocess.Popen[str]) -> None:
+def _end(process: subprocess.Popen[Any]) -> None:
     if process.poll() is None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
+        _signal(process, signal.SIGKILL)
         process.wait()
+
+
+def _end_gently(process: subprocess.Popen[Any]) -> None:
+    """End a program and whatever is left of its group, even where the program itself is gone already."""
+    if process.poll() is None:
+        _signal(process, signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(GRACE)
+    _signal(process, signal.SIGKILL)
+    process.wait()
+
+
+def _signal(process: subprocess.Popen[Any], number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)

@@ -105,6 +105,18 @@ class Hooks(Section):
     rate_limit_wait_s: Annotated[Seconds, Field(description="Longest wait for a rate limit inside one hook")] = 5
 
 
+class Gate(Section):
+    """How the quality gate runs."""
+
+    deadline_s: Annotated[Seconds, Field(description="Longest time the gates get within one stop")] = 510
+    parallel: Annotated[
+        int | None, Field(ge=1, description="Most gates at a time; default: the number of processors, at least four")
+    ] = None
+    verify_active: Annotated[
+        bool, Field(description="Run the gates also at the stop that follows a block, within the retry limit")
+    ] = False
+
+
 class Git(Section):
     """Which remote is GitHub."""
 
@@ -130,6 +142,7 @@ class Settings(Section):
     checks: Checks = Checks()
     idle: Idle = Idle()
     hooks: Hooks = Hooks()
+    gate: Gate = Gate()
     git: Git = Git()
     github: GitHub = GitHub()
 

@@ -63,3 +63,36 @@ def test_children_do_not_share_our_signals():
     """A program runs in a group of its own, so that ending it never ends us."""
     assert str(os.getpgrp()) != run(["ps", "-o", "pgid=", "-p", "$$"]).stdout.strip()
     assert run(["sh", "-c", "kill -9 $$"]).status == 0 - signal.SIGKILL
+
+
+def stream(tmp_path, line, **options):
+    with (tmp_path / "out").open("wb") as output:
+        return Processes().stream(["sh", "-c", line], directory="/", environment=os.environ, output=output, **options)
+
+
+def test_streamed_output_goes_to_the_file(tmp_path):
+    """What a program prints and complains about lands in the file in the order it came."""
+    assert stream(tmp_path, "echo one; echo two >&2; exit 4") == 4
+    assert (tmp_path / "out").read_text() == "one\ntwo\n"
+
+
+def test_what_a_program_leaves_running_is_ended(tmp_path):
+    """A program that ends and leaves a child behind leaves none."""
+    assert stream(tmp_path, f"sleep 60 & echo $! > {tmp_path / 'pid'}") == 0
+    assert gone(int((tmp_path / "pid").read_text()))
+
+
+def test_a_program_may_clean_up_at_its_limit(tmp_path):
+    """At the limit a program is asked to end first, then ended with all it started."""
+    line = f"trap 'echo bye; exit' TERM; sleep 60 & echo $! > {tmp_path / 'pid'}; wait"
+    with pytest.raises(TimeoutError, match="took longer than"):
+        stream(tmp_path, line, timeout=0.5)
+    assert (tmp_path / "out").read_text() == "bye\n"
+    assert gone(int((tmp_path / "pid").read_text()))
+
+
+def test_a_program_that_does_not_listen_is_ended(tmp_path):
+    """A program that ignores the request is ended all the same."""
+    with pytest.raises(TimeoutError):
+        stream(tmp_path, f"trap '' TERM; echo $$ > {tmp_path / 'pid'}; while :; do sleep 1; done", timeout=0.3)
+    assert gone(int((tmp_path / "pid").read_text()))

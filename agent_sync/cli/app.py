@@ -30,6 +30,7 @@ COMMANDS = {
     "doctor": ("agent_sync.cli.doctor", "Check the whole set-up, one line each."),
     "statusline": ("agent_sync.cli.statusline", "One line for Claude Code's status line."),
     "demo": ("agent_sync.cli.demo", "A whole task, live, on a local GitHub: no token, no network."),
+    "gauntlet": ("agent_sync.cli.gauntlet", "The quality gate: run, look at and set up its gates."),
     "emulator": ("agent_sync.cli.emulator", "A local GitHub to try things on."),
 }
 HOOK_COMMANDS = {

@@ -1,0 +1,126 @@
+"""`agent-sync gauntlet`: the quality gate by hand."""
+
+import dataclasses
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from agent_sync.cli import gauntlet_care, gauntlet_views
+from agent_sync.cli.here import desk_here
+from agent_sync.cli.progress import listener
+from agent_sync.errors import BadInput
+from agent_sync.gauntlet.changes import Wanted
+from agent_sync.gauntlet.config import find_project
+from agent_sync.gauntlet.execute import execute_run
+from agent_sync.gauntlet.plan import Scope
+from agent_sync.gauntlet.prepare import RunOptions
+from agent_sync.gauntlet.report import summary
+from agent_sync.gauntlet.results import RunResult
+from agent_sync.gauntlet.status import exit_status
+from agent_sync.quiet import process_dir
+
+Command = Callable[..., None]
+
+
+@click.group("gauntlet")
+def command() -> None:
+    """Run, look at and set up the gates in `.gauntlet/`."""
+
+
+def _running(function: Command) -> Command:
+    """Add the options of every command that runs gates."""
+    for option in (
+        click.option("--json", "as_json", is_flag=True, help="The result as JSON, and nothing else."),
+        click.option("--again", is_flag=True, help="Run even if this very tree has passed before."),
+        click.option("-u", "--uncommitted", is_flag=True, help="Look at uncommitted changes only."),
+        click.option("-c", "--commit", default="", help="Look at one commit only."),
+        click.option("-g", "--gate", default="", help="Run the gate of this name only."),
+        click.option("-b", "--base-branch", "base", default="", help="Compare with this branch."),
+    ):
+        function = option(function)
+    return function
+
+
+@command.command("run")
+@_running
+@click.pass_context
+def run(context: click.Context, /, **options: Any) -> None:
+    """Run all gates on what changed; exit 0 if they pass, 1 if not.
+
+    \b
+    Examples:
+      agent-sync gauntlet run
+      agent-sync gauntlet run --gate lint
+      agent-sync gauntlet run --base-branch origin/release --json
+    """
+    context.exit(_ran(Scope(), options))
+
+
+@command.command("check")
+@_running
+@click.pass_context
+def check(context: click.Context, /, **options: Any) -> None:
+    """Run the checks only; exit 0 if they pass, 1 if not.
+
+    \b
+    Example:
+      agent-sync gauntlet check --uncommitted
+    """
+    context.exit(_ran(Scope(frozenset({"check"})), options))
+
+
+@command.command("review")
+@_running
+@click.pass_context
+def review(context: click.Context, /, **options: Any) -> None:
+    """Run the reviews only; exit 0 if they pass, 1 if not.
+
+    \b
+    Example:
+      agent-sync gauntlet review --gate security
+    """
+    context.exit(_ran(Scope(frozenset({"review"})), options))
+
+
+def _ran(scope: Scope, options: dict[str, Any]) -> int:
+    desk = desk_here()
+    root = find_project(process_dir(), desk.place.root)
+    if root is None:
+        raise BadInput("There is no .gauntlet/config.yml here.", helps="agent-sync gauntlet init")
+    wanted = Wanted(options["base"], options["commit"], options["uncommitted"])
+    if wanted.commit and wanted.uncommitted:
+        raise click.UsageError("--commit and --uncommitted exclude each other.")
+    run_options = RunOptions(wanted, dataclasses.replace(scope, gate=options["gate"]), again=options["again"])
+    with listener(is_silent=options["as_json"], is_terminal=sys.stdout.isatty()) as ears:
+        result = execute_run(desk, root, run_options, ears)
+    _said(result, root, as_json=options["as_json"])
+    return exit_status(result.status)
+
+
+def _said(result: RunResult, root: Path, *, as_json: bool) -> None:
+    if as_json:
+        values = dataclasses.asdict(result) | {"project": str(root)}
+        click.echo(json.dumps(values, default=str))
+    elif not result.results or result.unchanged_since:
+        # A run with gates has said its summary already, as the last part of its console log.
+        for line in summary(result):
+            click.echo(line)
+
+
+@command.command("stop-hook")
+def stop_hook() -> None:
+    """Hook: decide about a stop (JSON on standard input, one JSON line out, always exit 0).
+
+    \b
+    Example:
+      echo '{}' | agent-sync gauntlet stop-hook
+    """
+
+
+for _module in (gauntlet_views, gauntlet_care):
+    for _command in _module.COMMANDS:
+        command.add_command(_command)

@@ -1,0 +1,84 @@
+"""Runs a check: one shell command, its output streamed to its log however much it is."""
+
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO
+
+from agent_sync.gauntlet.commands import missing_program, with_base
+from agent_sync.gauntlet.context import NO_TIME, Run
+from agent_sync.gauntlet.model import Check
+from agent_sync.gauntlet.plan import Job
+from agent_sync.gauntlet.results import JobResult, Outcome
+
+LARGEST_INSTRUCTIONS = 100_000
+# The last words a log is read for, by people and by other tools.
+_WORDS = {Outcome.PASSED: "pass", Outcome.FAILED: "fail", Outcome.BROKEN: "error", Outcome.SKIPPED: "skipped"}
+
+
+def run_check(job: Job, check: Check, run: Run) -> JobResult:
+    """Run one check and write its log."""
+    began = time.monotonic()
+    command = with_base((run.is_rerun and check.rerun_command) or check.command, run.base)
+    directory = run.project.root / job.directory
+    log = run.logs.check(run.stems[job.id], run.number)
+    with log.open("wb") as output:
+        _say(output, f"[{datetime.now(UTC).isoformat(timespec='seconds')}] Starting {job.id}")
+        _say(output, f"Command: {command}\nDirectory: {directory}\n")
+        outcome, message = _executed(command, directory, check, run=run, output=output)
+        _say(output, f"\nResult: {_WORDS[outcome]} - {message}")
+        if outcome is Outcome.FAILED:
+            _say(output, _advice(check))
+    return JobResult(job.id, outcome, message, time.monotonic() - began, log)
+
+
+def _executed(command: str, directory: Path, check: Check, *, run: Run, output: IO[bytes]) -> tuple[Outcome, str]:
+    if not directory.is_dir():
+        return Outcome.BROKEN, f"the directory {directory} does not exist"
+    missing = missing_program(command, directory, run.environment)
+    if missing:
+        return Outcome.BROKEN, f"{missing} is not installed, or not on PATH"
+    limit, is_own = run.limit(check.timeout)
+    if limit is not None and limit <= 0:
+        return Outcome.BROKEN, NO_TIME
+    try:
+        status = run.processes.stream(
+            ["sh", "-c", command],
+            directory=str(directory),
+            environment={**run.environment, "BASE_BRANCH": run.base},
+            output=output,
+            timeout=limit,
+            watch=run.watchman,
+        )
+    except TimeoutError:
+        return (Outcome.FAILED, f"Timed out after {limit:g} s") if is_own else (Outcome.BROKEN, NO_TIME)
+    except OSError as error:
+        return Outcome.BROKEN, f"the shell could not be started: {error.strerror}"
+    return _judged(status)
+
+
+def _judged(status: int) -> tuple[Outcome, str]:
+    if status == 0:
+        return Outcome.PASSED, "Exited with code 0"
+    if status < 0:
+        return Outcome.FAILED, f"Ended by signal {-status}"
+    return Outcome.FAILED, f"Exited with code {status}"
+
+
+def _advice(check: Check) -> str:
+    if check.fix_with_skill:
+        return f"\n--- Fix Skill: {check.fix_with_skill} ---"
+    if check.fix_instructions is None:
+        return ""
+    try:
+        text = check.fix_instructions.read_text(encoding="utf-8", errors="replace")[:LARGEST_INSTRUCTIONS]
+    except OSError as error:
+        text = f"({check.fix_instructions} cannot be read: {error.strerror})"
+    return f"\n--- Fix Instructions ---\n{text}"
+
+
+def _say(output: IO[bytes], text: str) -> None:
+    """Write a line of ours at once, so that it stands before what the program writes through its own descriptor."""
+    if text:
+        output.write(text.encode("utf-8", "surrogateescape") + b"\n")
+        output.flush()

@@ -1,0 +1,223 @@
+"""The stop gate: looks at a stop, runs the gates if it has to, and answers; infrastructure never blocks."""
+
+import contextlib
+import json
+import time
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from agent_sync import clock, files
+from agent_sync.desk import Desk
+from agent_sync.gauntlet import lock, quick, state as states, wording
+from agent_sync.gauntlet.config import find_project
+from agent_sync.gauntlet.glance import Glance, glance
+from agent_sync.gauntlet.instructions import block_reason
+from agent_sync.gauntlet.logs import LogDir
+from agent_sync.gauntlet.prepare import RunOptions, has_unresolved
+from agent_sync.gauntlet.report import for_pull
+from agent_sync.gauntlet.results import RunResult
+from agent_sync.gauntlet.status import OPENS_PULL, Status, is_blocking
+from agent_sync.gauntlet.stop_event import StopEvent, read_event
+from agent_sync.gauntlet.user_config import is_nested
+from agent_sync.gauntlet.verdict import MOST_BLOCKS, Stop, Verdict, verdict
+
+BLOCKS_FILE = "gauntlet-blocks.json"
+# The human hears of these; the others are everyday.
+_TOLD = frozenset(
+    {
+        Status.FAILED,
+        Status.RETRY_LIMIT_EXCEEDED,
+        Status.INFRASTRUCTURE_ERROR,
+        Status.ERROR,
+        Status.PASSED_WITH_WARNINGS,
+    }
+)
+_RAN = frozenset({Status.PASSED, Status.PASSED_WITH_WARNINGS})
+
+
+@dataclass(frozen=True)
+class GateReply:
+    """The gate's answer to one stop, and what the rest of agent-sync wants to know about it."""
+
+    status: Status
+    message: str
+    reason: str = ""
+    human: str = ""
+    summary: str = ""
+    tree: str = ""
+    may_open_pull: bool = False
+    due: datetime | None = None
+
+    @property
+    def decision(self) -> str:
+        """What the client is told to do with the stop."""
+        return "block" if self.reason else "approve"
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there was nothing to look after, so that a later stop may be answered from a stamp."""
+        return self.status is Status.NO_CONFIG
+
+    def values(self) -> dict[str, str]:
+        """Return the fields of the reply; a reason only where the stop is blocked."""
+        values = {"decision": self.decision, "status": self.status.value, "message": self.message}
+        if self.reason:
+            values |= {"reason": self.reason, "stopReason": self.reason}
+        return values | ({"systemMessage": self.human} if self.human else {})
+
+    def line(self) -> str:
+        """Return the reply as one line of JSON."""
+        return json.dumps(self.values(), ensure_ascii=False) + "\n"
+
+
+def gate(desk: Desk, raw: bytes, *, deadline: float, needs_pass: bool = False) -> GateReply:
+    """Answer a stop within `deadline` seconds; with `needs_pass` the gates run whatever the interval says."""
+    try:
+        return _answered(desk, raw, deadline=time.monotonic() + deadline, needs_pass=needs_pass)
+    except Exception as error:  # noqa: BLE001  # no surprise of ours may keep an agent from stopping
+        return failed_open(error)
+
+
+def failed_open(error: Exception) -> GateReply:
+    """Return the answer to trouble nobody foresaw."""
+    message = f"The gate stumbled: {type(error).__name__}: {error}"
+    return GateReply(Status.ERROR, message, human=f"agent-sync: {message}. The stop was allowed.")
+
+
+def no_project() -> GateReply:
+    """Return the answer where there is no repository, and so no project."""
+    return _quick(Verdict(Status.NO_CONFIG, wording.NO_CONFIG), None)
+
+
+def _answered(desk: Desk, raw: bytes, *, deadline: float, needs_pass: bool) -> GateReply:
+    event = read_event(raw)
+    is_known = event is not None
+    event = event or StopEvent()
+    verify = desk.settings.gate.verify_active
+    first = Stop(
+        is_readable=is_known,
+        is_active=event.is_active,
+        is_nested=is_nested(desk.environment),
+        needs_pass=needs_pass,
+        verify_active=verify,
+    )
+    answer = verdict(replace(first, has_config=False))
+    if answer and answer.status is not Status.NO_CONFIG:
+        return _quick(answer, None)
+    root = find_project(event.cwd or desk.place.root, desk.place.root)
+    if root is None:
+        return no_project()
+    seen = glance(desk.place, root, desk.environment)
+    before = quick.look(desk.place, str(root), seen.log_dir)
+    stop = _looked(first, event, seen)
+    answer = verdict(stop)
+    if answer:
+        reply = _quick(answer, seen, seconds_left=stop.seconds_left)
+        _leave_stamp(desk, root, seen, reply, before=before)
+        return reply
+    may_block = not event.is_active or verify
+    return _ran(desk, root, event, deadline=deadline, may_block=may_block, warnings=seen.warnings)
+
+
+def _looked(stop: Stop, event: StopEvent, seen: Glance) -> Stop:
+    """Add what the log directory tells."""
+    directory = Path(seen.log_dir)
+    state = states.read(directory)
+    left = 0.0
+    if state and state.completed_at and not state.is_partial:
+        passed = (clock.now() - state.completed_at).total_seconds()
+        # A record from the future, after a change of the clock, throttles nothing.
+        left = seen.interval_minutes * 60 - passed if passed >= 0 else 0.0
+    return replace(
+        stop,
+        is_enabled=seen.is_enabled,
+        subagents=event.subagents,
+        lock_holder=lock.holder(directory),
+        seconds_left=left,
+        has_unresolved=has_unresolved(LogDir(directory), state),
+    )
+
+
+def _quick(answer: Verdict, seen: Glance | None, *, seconds_left: float = 0.0) -> GateReply:
+    due = clock.now() + timedelta(seconds=seconds_left) if answer.status is Status.INTERVAL_NOT_ELAPSED else None
+    off = "Gates: off." if answer.status is Status.STOP_HOOK_DISABLED else "Gates: none configured."
+    may_open = answer.status in OPENS_PULL
+    warnings = "\n".join(f"agent-sync: {warning}" for warning in (seen.warnings if seen else ()))
+    return GateReply(
+        answer.status, answer.message, human=warnings, summary=off if may_open else "", may_open_pull=may_open, due=due
+    )
+
+
+def _leave_stamp(desk: Desk, root: Path, seen: Glance, reply: GateReply, *, before: str) -> None:
+    """Leave what lets the next stop be answered at once, if nothing changed while this one was looked at."""
+    if reply.due is None or reply.human or quick.look(desk.place, str(root), seen.log_dir) != before:
+        return
+    target = Path(quick.stamp_file(desk.place))
+    with contextlib.suppress(OSError):
+        files.state_directory(target.parent)
+        text = f"{reply.due.timestamp()}\n{seen.log_dir}\n{before}"
+        files.write_atomic(target, text.encode("utf-8", "surrogateescape"))
+
+
+def _ran(  # noqa: PLR0913  # where, what, how long, and whether it may block
+    desk: Desk, root: Path, event: StopEvent, *, deadline: float, may_block: bool, warnings: tuple[str, ...]
+) -> GateReply:
+    from agent_sync.gauntlet.execute import execute_run
+
+    limit = min(deadline, time.monotonic() + desk.settings.gate.deadline_s)
+    result = execute_run(desk, root, RunOptions(deadline=limit))
+    if is_blocking(result.status) and may_block:
+        result = _bounded(desk, event, result)
+    blocks = is_blocking(result.status) and may_block
+    return GateReply(
+        status=result.status,
+        message=result.message,
+        reason=block_reason(result) if blocks else "",
+        human=_human(result, warnings),
+        summary=for_pull(result),
+        tree=result.tree,
+        may_open_pull=_may_open(desk, result),
+    )
+
+
+def _may_open(desk: Desk, result: RunResult) -> bool:
+    """Tell whether a pull request may follow: what passed must be what is committed."""
+    if result.status not in _RAN:
+        return result.status in OPENS_PULL
+    committed = desk.git.ask("rev-parse", "--verify", "--quiet", "HEAD^{tree}").stdout.strip()
+    return bool(result.tree) and result.tree == committed
+
+
+def _human(result: RunResult, warnings: tuple[str, ...]) -> str:
+    """Return what the person should know, if anything."""
+    lines = [result.message] if result.status in _TOLD else []
+    lines += [line for line in result.error.splitlines() if line not in result.message]
+    lines += [*warnings, *result.notes]
+    lines += [f"gate definitions on this branch: {line}" for line in result.definitions]
+    lines += [f"full details: {result.console_log}"] if result.status in _TOLD and result.console_log else []
+    return "\n".join(f"agent-sync: {line}" for line in lines)
+
+
+def _bounded(desk: Desk, event: StopEvent, result: RunResult) -> RunResult:
+    """Send the same unchanged work back only so often within one prompt, for clients that never say `active`."""
+    file = Path(desk.place.state_dir) / BLOCKS_FILE
+    count = _blocks(file, event, result) + 1
+    if count > MOST_BLOCKS:
+        message = f"{result.message} It was sent back {MOST_BLOCKS} times without a change. A human should look."
+        return replace(result, status=Status.RETRY_LIMIT_EXCEEDED, message=message)
+    values = {"turn": event.turn, "tree": result.seen, "count": count}
+    with contextlib.suppress(OSError):
+        files.state_directory(file.parent)
+        files.write_atomic(file, json.dumps(values).encode())
+    return result
+
+
+def _blocks(file: Path, event: StopEvent, result: RunResult) -> int:
+    try:
+        values: dict[str, Any] = json.loads(files.read_own(file) or b"{}")
+        is_same = (values.get("turn"), values.get("tree")) == (event.turn, result.seen)
+        return int(values.get("count", 0)) if is_same else 0
+    except (files.NotPlain, OSError, ValueError, TypeError, AttributeError):
+        return 0

@@ -1,0 +1,88 @@
+"""The log directory: what files of a run are called, and which there are."""
+
+import hashlib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+_ODD = re.compile(r"[^A-Za-z0-9._-]")
+_NUMBERED = re.compile(r".*\.([0-9]+)\.(?:log|json)")
+_REVIEW = re.compile(r"review_.*_([A-Za-z0-9.-]+)@([0-9]+)\.([0-9]+)\.json")
+_LOGS = frozenset({".log", ".json"})
+# With suffixes a name must stay below what file systems take.
+LONGEST = 160
+REPORT = "report.txt"
+
+
+@dataclass(frozen=True)
+class LogDir:
+    """One project's log directory, which need not exist yet."""
+
+    path: Path
+
+    def make(self) -> None:
+        """Make the directory, invisible to git: logs are never part of the work."""
+        if not self.path.is_dir():
+            self.path.mkdir(parents=True, exist_ok=True)
+            (self.path / ".gitignore").write_text("*\n", encoding="utf-8")
+
+    def current(self) -> list[Path]:
+        """Return the files of runs since the last cleaning."""
+        return sorted(path for path in self._entries() if self._is_log(path))
+
+    def gate_logs(self) -> list[Path]:
+        """Return what gates left, which is what makes the next run a second look."""
+        return [path for path in self.current() if not path.name.startswith("console.") and path.suffix in _LOGS]
+
+    def next_run(self) -> int:
+        """Return the number of the next run."""
+        return 1 + self.last_run()
+
+    def last_run(self) -> int:
+        """Return the highest number any file carries."""
+        numbered = (_NUMBERED.fullmatch(path.name) for path in self.current())
+        return max((int(found[1]) for found in numbered if found), default=0)
+
+    def console(self, run: int) -> Path:
+        """Return where the console's text of a run goes."""
+        return self.path / f"console.{run}.log"
+
+    def check(self, stem: str, run: int) -> Path:
+        """Return where the output of a check goes."""
+        return self.path / f"{stem}.{run}.log"
+
+    def slot(self, stem: str, adapter: str, number: int, *, run: int) -> Path:
+        """Return where one reviewer's findings go; its output has the suffix .log instead."""
+        return self.path / f"{stem}_{adapter}@{number}.{run}.json"
+
+    def slots(self, stem: str) -> list[tuple[int, str, int, Path]]:
+        """Return every reviewer's findings kept for a review: run, adapter, slot and file, oldest first."""
+        found = []
+        for path in self._entries():
+            match = _REVIEW.fullmatch(path.name)
+            if match and path.name == f"{stem}_{match[1]}@{match[2]}.{match[3]}.json":
+                found.append((int(match[3]), match[1], int(match[2]), path))
+        return sorted(found)
+
+    def reviews(self) -> list[Path]:
+        """Return the findings of all reviewers."""
+        return sorted(path for path in self._entries() if _REVIEW.fullmatch(path.name))
+
+    def _entries(self) -> Iterable[Path]:
+        return [path for path in self.path.iterdir() if path.is_file()] if self.path.is_dir() else []
+
+    @staticmethod
+    def _is_log(path: Path) -> bool:
+        return not path.name.startswith(".") and (path.suffix in _LOGS or path.name == REPORT)
+
+
+def stems(ids: Iterable[str]) -> dict[str, str]:
+    """Return the file name of every job, each its own even where odd characters were replaced."""
+    found: dict[str, str] = {}
+    for job_id in ids:
+        plain = _ODD.sub("_", job_id)
+        if len(plain) > LONGEST or plain in found.values():
+            plain = f"{plain[:LONGEST]}-{hashlib.sha256(job_id.encode(errors='surrogateescape')).hexdigest()[:8]}"
+        found[job_id] = plain
+    return found

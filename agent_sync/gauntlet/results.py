@@ -1,0 +1,68 @@
+"""What came of single gates and of a whole run."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from agent_sync.gauntlet.plan import Skipped
+from agent_sync.gauntlet.status import Status
+
+
+class Outcome(StrEnum):
+    """How one gate ended; broken means that it could not be asked, which says nothing about the work."""
+
+    PASSED = "Passed"
+    FAILED = "Failed"
+    BROKEN = "Could not run"
+    SKIPPED = "Skipped"
+
+
+@dataclass(frozen=True)
+class JobResult:
+    """How one gate ended and where to read about it."""
+
+    id: str
+    outcome: Outcome
+    message: str = ""
+    seconds: float = 0.0
+    log: Path | None = None
+    findings: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """How a run ended; everything a caller may want to say about it."""
+
+    status: Status
+    message: str
+    console_log: Path | None = None
+    error: str = ""
+    results: tuple[JobResult, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    definitions: tuple[str, ...] = ()
+    tree: str = ""
+    key: str = ""
+    seen: str = ""
+    unchanged_since: str = ""
+
+    @property
+    def failed(self) -> tuple[JobResult, ...]:
+        """The gates that failed."""
+        return tuple(result for result in self.results if result.outcome is Outcome.FAILED)
+
+    @property
+    def broken(self) -> tuple[JobResult, ...]:
+        """The gates that could not run."""
+        return tuple(result for result in self.results if result.outcome is Outcome.BROKEN)
+
+
+def overall(results: tuple[JobResult, ...], *, has_warnings: bool) -> Status:
+    """Return how a run ended: a real failure outranks what could not run, which outranks a pass."""
+    outcomes = {result.outcome for result in results}
+    if Outcome.FAILED in outcomes:
+        return Status.FAILED
+    if Outcome.BROKEN in outcomes:
+        return Status.INFRASTRUCTURE_ERROR
+    return Status.PASSED_WITH_WARNINGS if has_warnings else Status.PASSED

@@ -1,0 +1,77 @@
+"""When the stop hook runs: the user's own file, the environment and, for on or off, the project."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent_sync.gauntlet.model import Problem
+from agent_sync.gauntlet.reading import Notes, read_table
+
+DEFAULT_INTERVAL = 10
+_FLAGS = {"true": True, "1": True, "false": False, "0": False}
+# Set for the programs a review starts, by us and by agent-gauntlet.
+NESTED_MARKERS = ("AGENT_SYNC_NESTED", "GAUNTLET_STOP_HOOK_ACTIVE")
+
+
+@dataclass(frozen=True)
+class HookSettings:
+    """Whether the hook is on, and how many minutes lie between two ordinary runs."""
+
+    enabled: bool = True
+    interval_minutes: int = DEFAULT_INTERVAL
+    problems: tuple[Problem, ...] = ()
+
+
+def user_files(environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """Return where a user's own configuration may be, the first that exists counts."""
+    homes = []
+    if environment.get("XDG_CONFIG_HOME", "").startswith("/"):
+        homes.append(Path(environment["XDG_CONFIG_HOME"]))
+    if environment.get("HOME"):
+        homes.append(Path(environment["HOME"]) / ".config")
+    return tuple(home / "agent-gauntlet" / "config.yml" for home in homes)
+
+
+def read_user(environment: Mapping[str, str]) -> HookSettings:
+    """Read the user's file; whatever is wrong with it is a warning and the default."""
+    file = next((file for file in user_files(environment) if file.is_file()), None)
+    if file is None:
+        return HookSettings()
+    notes = Notes()
+    table = read_table(file, notes)
+    if table is None:
+        return HookSettings(problems=_softened(notes))
+    hook = table.table("stop_hook")
+    enabled = hook.flag("enabled", default=True)
+    interval = hook.whole("run_interval_minutes", DEFAULT_INTERVAL)
+    hook.ignore("auto_push_pr", "auto_fix_pr")
+    table.ignore("debug_log")
+    hook.finish()
+    table.finish()
+    return HookSettings(enabled, interval, _softened(notes))
+
+
+def hook_settings(user: HookSettings, project_enabled: bool | None, environment: Mapping[str, str]) -> HookSettings:  # noqa: FBT001  # three-valued: unset is not off
+    """Lay project and environment over the user's file; words the environment does not know are ignored."""
+    enabled = user.enabled if project_enabled is None else project_enabled
+    enabled = _FLAGS.get(environment.get("GAUNTLET_STOP_HOOK_ENABLED", ""), enabled)
+    given = environment.get("GAUNTLET_STOP_HOOK_INTERVAL_MINUTES", "")
+    interval = int(given) if given.isascii() and given.isdigit() else user.interval_minutes
+    return HookSettings(enabled, interval, user.problems)
+
+
+def is_nested(environment: Mapping[str, str]) -> bool:
+    """Tell whether this process runs inside a review of ours."""
+    return any(environment.get(name) for name in NESTED_MARKERS)
+
+
+def is_ci(environment: Mapping[str, str]) -> bool:
+    """Tell whether this is a CI run."""
+    return environment.get("CI") == "true" or environment.get("GITHUB_ACTIONS") == "true"
+
+
+def _softened(notes: Notes) -> tuple[Problem, ...]:
+    return tuple(
+        Problem(found.file, found.line, f"{found.message}; the default is used", is_error=False)
+        for found in notes.problems
+    )

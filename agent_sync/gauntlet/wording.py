@@ -1,0 +1,18 @@
+"""The sentences of answers that need no run; imports nothing, so that the quick path can say them too."""
+
+INVALID_INPUT = "The hook's input could not be parsed as a JSON object."
+ACTIVE = "The stop hook is already active; not run again, to prevent a loop."
+NESTED = "This session is itself a review; no gates run, to prevent a loop."
+NO_CONFIG = "Not a gauntlet project: there is no .gauntlet/config.yml."
+DISABLED = "The stop hook is switched off for this project or user."
+
+
+def interval(seconds: float) -> str:
+    """Return how long the next run is off."""
+    return f"The last run was recent; {spoken(seconds)} remain."
+
+
+def spoken(seconds: float) -> str:
+    """Return a time as people say it."""
+    minutes, rest = divmod(int(seconds + 0.999), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -1,0 +1,61 @@
+"""`agent-sync gauntlet stop-hook`: the stop gate alone, one line of JSON whatever happens."""
+
+import os
+import threading
+from typing import NoReturn
+
+from agent_sync import quiet, settings as settings_file
+from agent_sync.desk import Desk, desk_at
+from agent_sync.gauntlet import wording
+from agent_sync.gauntlet.gate import GateReply, failed_open, gate, no_project
+from agent_sync.gauntlet.status import Status
+from agent_sync.gauntlet.stop_event import read_event
+from agent_sync.hooks import reply
+from agent_sync.hooks.watchdog import Watchdog
+from agent_sync.place import place_of
+
+STDOUT, STDERR = 1, 2
+
+
+def run(raw: bytes) -> NoReturn:
+    """Answer one stop; the only thing on standard output is the reply, and the exit code is always 0."""
+    answer_to = os.dup(STDOUT)
+    # Whatever else should print, by mistake, does so where it cannot spoil the reply.
+    os.dup2(STDERR, STDOUT)
+    try:
+        found = _answer(raw, answer_to)
+    except Exception as error:  # noqa: BLE001  # hooks fail open: no surprise of ours may stop the agent
+        found = failed_open(error)
+    reply.write(found.line(), descriptor=answer_to)
+    os._exit(0)
+
+
+def _answer(raw: bytes, answer_to: int) -> GateReply:
+    environment = settings_file.environment()
+    event = read_event(raw)
+    starts = [event.cwd if event else "", quiet.process_dir()]
+    place = place_of(starts, environment.get("CLAUDE_PROJECT_DIR", ""))
+    if place is None:
+        return no_project() if event else _unreadable()
+    desk = desk_at(place, environment)
+    limit = desk.settings.hooks.stop_deadline_s
+    watchdog = Watchdog(limit, at_limit=lambda: _late(answer_to), end_children=desk.processes.end_all)
+    watchdog.start()
+    found = _watched(desk, raw, limit)
+    if not watchdog.answered_in_time():
+        threading.Event().wait()
+    return found
+
+
+def _watched(desk: Desk, raw: bytes, limit: float) -> GateReply:
+    return gate(desk, raw, deadline=limit)
+
+
+def _unreadable() -> GateReply:
+    return GateReply(Status.INVALID_INPUT, wording.INVALID_INPUT)
+
+
+def _late(answer_to: int) -> None:
+    message = "The gate ran out of time; the stop was allowed."
+    late = GateReply(Status.INFRASTRUCTURE_ERROR, message, human=f"agent-sync: {message}")
+    reply.write(late.line(), descriptor=answer_to)

@@ -1,0 +1,181 @@
+from pathlib import Path
+
+import pytest
+from support.gauntlet import write_files
+
+from agent_sync.gauntlet.config import find_project, load_project
+from agent_sync.gauntlet.model import AdapterOptions, EntryPoint, Priority
+
+MINIMAL = "entry_points:\n  - path: .\n"
+CLI = "cli:\n  default_preference: [claude, codex]\n"
+
+
+def load(root, **files):
+    write_files(root, {".gauntlet/config.yml": MINIMAL} | files)
+    return load_project(root)
+
+
+def said(loaded):
+    return [f"{problem.file.name}:{problem.line}: {problem.message}" for problem in loaded.problems]
+
+
+def test_defaults(tmp_path):
+    """A file with nothing but an entry point has the documented defaults."""
+    loaded = load(tmp_path)
+    project = loaded.project
+    assert loaded.problems == ()
+    assert (project.base_branch, project.max_retries, project.max_previous_logs) == ("origin/main", 3, 3)
+    assert (project.log_dir, project.allow_parallel) == (tmp_path / "gauntlet_logs", True)
+    assert (project.rerun_threshold, project.hook_enabled) == (Priority.MEDIUM, None)
+
+
+def test_every_known_key_is_accepted(tmp_path):
+    """All keys of the main file and of gates are read, those of other tools are accepted without a word."""
+    config = """
+base_branch: origin/trunk
+log_dir: logs/gate
+allow_parallel: false
+max_retries: 5
+max_previous_logs: 0
+rerun_new_issue_threshold: high
+cli:
+  default_preference: [claude, codex]
+  check_usage_limit: true
+  adapters:
+    claude: {allow_tool_use: false, thinking_budget: high, model: opus}
+entry_points:
+  - path: src/
+    exclude: ["src/gen/**", src/vendor]
+    checks: [lint]
+    reviews: [quality, rules]
+debug_log: {enabled: true, max_size_mb: 1}
+logging: {level: info, console: {enabled: true, format: json}, file: {enabled: true, format: text}}
+stop_hook: {enabled: false, auto_push_pr: true, auto_fix_pr: true}
+"""
+    check = """
+name: ignored
+command: ruff check ${BASE_BRANCH}
+rerun_command: ruff check --fix
+working_directory: entrypoint
+parallel: false
+run_in_ci: false
+run_locally: true
+timeout: 1.5
+fail_fast: true
+fix_instructions_file: fix.md
+"""
+    review = "---\nmodel: opus\ncli_preference: [codex]\nnum_reviews: 2\nparallel: false\nrun_in_ci: false\nrun_locally: true\ntimeout: 60\nenabled: true\n---\nLook well.\n"
+    loaded = load(
+        tmp_path,
+        **{
+            ".gauntlet/config.yml": config,
+            ".gauntlet/checks/lint.yml": check,
+            ".gauntlet/fix.md": "Do it.",
+            ".gauntlet/reviews/quality.md": review,
+            ".gauntlet/reviews/rules.yaml": "builtin: code-quality\n",
+        },
+    )
+    project = loaded.project
+    assert said(loaded) == []
+    assert project.entry_points == (EntryPoint("src", ("src/gen/**", "src/vendor"), ("lint",), ("quality", "rules")),)
+    assert (project.log_dir, project.rerun_threshold) == (tmp_path / "logs" / "gate", Priority.HIGH)
+    assert project.adapters == {"claude": AdapterOptions(allow_tool_use=False, thinking_budget="high", model="opus")}
+    assert project.hook_enabled is False
+    lint, quality = project.checks["lint"], project.reviews["quality"]
+    assert (lint.timeout, lint.fail_fast, lint.run_in_ci, lint.fix_instructions) == (
+        1.5,
+        True,
+        False,
+        tmp_path / ".gauntlet" / "fix.md",
+    )
+    assert (quality.prompt, quality.num_reviews, quality.cli_preference) == ("Look well.", 2, ("codex",))
+    assert "defects" in project.reviews["rules"].prompt
+
+
+def test_yaml_is_version_1_2(tmp_path):
+    """`yes`, `no` and `on` are words, octal needs 0o, and times are text."""
+    write_files(tmp_path, {".gauntlet/checks/yes.yml": "command: no\nworking_directory: on\ntimeout: 0o17\n"})
+    check = load(tmp_path).project.checks["yes"]
+    assert (check.command, check.working_directory, check.timeout) == ("no", "on", 15)
+
+
+PROBLEMS = {
+    "broken": (MINIMAL + "cli: [\n", "config.yml:4: is not valid YAML"),
+    "twice": (MINIMAL + "max_retries: 1\nmax_retries: 2\n", "config.yml:4: is not valid YAML: `max_retries` is written twice; first on line 3"),
+    "not a mapping": ("- a\n", "config.yml:1: the document must be a mapping, not a list"),
+    "no entry points": ("max_retries: 1\n", "config.yml:1: `entry_points` must list at least one part of the project"),
+    "negative retries": (MINIMAL + "max_retries: -1\n", "config.yml:3: `max_retries` must be at least 0, not -1"),
+    "half a retry": (MINIMAL + "max_retries: 1.5\n", "config.yml:3: `max_retries` must be a whole number"),
+    "yes is a word": (MINIMAL + "allow_parallel: yes\n", "config.yml:3: `allow_parallel` must be true or false, not the text `yes`"),
+    "unknown choice": (MINIMAL + "rerun_new_issue_threshold: 3\n", "config.yml:3: `rerun_new_issue_threshold` must be text, not the number 3"),
+    "typo": (MINIMAL + "base_brnch: x\n", "config.yml:3: `base_brnch` is not known and is ignored; did you mean `base_branch`?"),
+    "typo below": ("entry_points:\n  - path: .\n    cheks: []\n", "config.yml:3: `entry_points[0].cheks` is not known and is ignored; did you mean `checks`?"),
+    "missing path": ("entry_points:\n  - checks: []\n", "config.yml:2: `entry_points[0].path` is missing"),
+    "path outside": ("entry_points:\n  - path: ../x\n", "config.yml:2: `entry_points[0].path` must be inside the project, not `../x`"),
+    "dangling": ("entry_points:\n  - path: .\n    checks: [lnt]\n", "config.yml:1: `entry_points` names the check `lnt` for `.`, which is not defined; defined: none"),
+    "project as log": (MINIMAL + "log_dir: ./\n", "config.yml:3: `log_dir` must be a directory of its own, not `./`"),
+    "git as log": (MINIMAL + "log_dir: .git/logs\n", "config.yml:3: `log_dir` must be a directory of its own, not `.git/logs`"),
+    "interval": (MINIMAL + "stop_hook:\n  run_interval_minutes: 1\n", "config.yml:4: `stop_hook.run_interval_minutes` is ignored in a project: how often to run is each user's own choice"),
+    "endless": ("a: &a [x, x, x, x, x, x, x, x, x]\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a]\nc: &c [*b, *b, *b, *b, *b, *b, *b, *b]\nd: &d [*c, *c, *c, *c, *c, *c, *c]\ne: [*d, *d, *d, *d, *d, *d, *d]\n", "the document unfolds without end"),
+    "two documents": (MINIMAL + "---\na: 1\n", "is not valid YAML"),
+    "control character": (MINIMAL + "a: '\x01'\n", "is not valid YAML"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), PROBLEMS.values(), ids=PROBLEMS)
+def test_problems_of_the_main_file(tmp_path, text, expected):
+    """Every problem names its file and line and what is allowed."""
+    found = said(load(tmp_path, **{".gauntlet/config.yml": text}))
+    assert any(expected in line for line in found), found
+
+
+GATE_PROBLEMS = {
+    "no command": ("checks/a.yml", "timeout: 3\n", "a.yml:1: `command` is missing"),
+    "empty file": ("checks/a.yml", "", "a.yml:1: `command` is missing"),
+    "fail_fast": ("checks/a.yml", "command: x\nparallel: true\nfail_fast: true\n", "a.yml:3: `fail_fast` cannot be combined with `parallel: true`"),
+    "two fixes": ("checks/a.yml", "command: x\nfix_with_skill: s\nfix_instructions_file: f\n", "a.yml:2: `fix_with_skill` and `fix_instructions_file` exclude each other"),
+    "escaping": ("checks/a.yml", "command: x\nfix_instructions_file: ../../etc/passwd\n", "a.yml:2: `fix_instructions_file` must be inside .gauntlet/, not `../../etc/passwd`"),
+    "absolute": ("checks/a.yml", "command: x\nfix_instructions_file: /etc/passwd\n", "a.yml:2: `fix_instructions_file` must be inside"),
+    "old name": ("checks/a.yml", "command: x\nfix_instructions: f.md\n", "a.yml:2: `fix_instructions` is an old name"),
+    "front line": ("reviews/a.md", "---\nmodel: x\nnum_reviews: 0\n---\nGo.\n", "a.md:3: `num_reviews` must be at least 1, not 0"),
+    "no prompt": ("reviews/a.md", "---\nmodel: x\n---\n\n", "a.md:1: there is no prompt below the settings"),
+    "stranger": ("reviews/a.md", "---\ncli_preference: [gemini]\n---\nGo.\n", "a.md:1: `cli_preference` names gemini, not in `cli.default_preference` (claude, codex)"),
+    "no source": ("reviews/a.yml", "model: x\n", "a.yml:1: needs exactly one of `prompt_file`, `skill_name` and `builtin`"),
+    "unknown builtin": ("reviews/a.yml", "builtin: magic\n", "a.yml:1: `builtin` must be one of code-quality"),
+    "binary": ("checks/a.yml", b"\xff\xfe\x00", "a.yml:1: is not UTF-8"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "text", "expected"), GATE_PROBLEMS.values(), ids=GATE_PROBLEMS)
+def test_problems_of_gate_files(tmp_path, name, text, expected):
+    """Gates are checked as closely as the main file."""
+    found = said(load(tmp_path, **{".gauntlet/config.yml": CLI + MINIMAL, f".gauntlet/{name}": text}))
+    assert any(expected in line for line in found), found
+
+
+def test_same_review_twice(tmp_path):
+    """A review may not be defined as Markdown and as YAML."""
+    files = {".gauntlet/reviews/a.md": "Go.", ".gauntlet/reviews/a.yml": "builtin: security"}
+    assert "defined twice" in said(load(tmp_path, **files))[0]
+
+
+def test_reviews_need_a_program(tmp_path):
+    """A project with reviews must say which programs may read its code; one without need not."""
+    files = {".gauntlet/config.yml": MINIMAL + "    reviews: [a]\n", ".gauntlet/reviews/a.md": "Go."}
+    assert "must list the reviewer programs" in said(load(tmp_path, **files))[0]
+
+
+def test_project_is_found_from_below(tmp_path):
+    """A hook fired in a sub-directory finds its project, and never one outside the repository."""
+    load(tmp_path / "repo" / "part")
+    write_files(tmp_path, {".gauntlet/config.yml": MINIMAL, "repo/part/a/b/x": ""})
+    inside = str(tmp_path / "repo" / "part" / "a" / "b")
+    assert find_project(inside, str(tmp_path / "repo")) == tmp_path / "repo" / "part"
+    assert find_project(str(tmp_path / "repo"), str(tmp_path / "repo")) is None
+    assert find_project("/", str(tmp_path / "repo" / "part")) == tmp_path / "repo" / "part"
+
+
+def test_unreadable_file(tmp_path):
+    """A directory in the place of the file is a problem, not a crash."""
+    (tmp_path / ".gauntlet" / "config.yml").mkdir(parents=True)
+    assert "cannot be read" in str(load_project(Path(tmp_path)).errors[0])

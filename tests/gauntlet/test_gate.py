@@ -1,0 +1,496 @@
+"""The stop gate's scenarios, each as a test of the name it is documented under.
+
+Documented behaviour that was given up on purpose, with the reason:
+
+* Empty standard output while the interval has not elapsed: every outcome is one JSON line, so that a silent hook can
+  only mean a broken one.
+* `termination_passed`, `termination_warnings`, `termination_retry_limit` and the look at exit codes and printed
+  phrases: they belong to a sub-process whose text was read; the gates are called directly and return their status.
+* A lock counts by existing: a killed run would switch the gate off for ever; a lock counts while its process lives.
+* "The record is written whatever happens": it is written when gates ran, or doing nothing would throttle a real run.
+* "Clean moves the record": cleaning after a pass keeps it, because the interval is measured from it.
+* "Merged" asked of every commit: on a branch without commits of its own HEAD is in the base from the start.
+"""
+
+import json
+import os
+import time
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from support.gauntlet import GatedProject, write_files
+
+from agent_sync.gauntlet import gate as gates
+from agent_sync.gauntlet.gate import gate
+from agent_sync.gauntlet.lock import NAME as LOCK_NAME
+
+FAILING = "command: echo broken; exit 1\n"
+
+
+def stop(project, *, needs_pass=False, deadline=60.0, variables=None, **event):
+    values = {"hook_event_name": "Stop", "cwd": str(project.root), "session_id": "s", "prompt_id": "p"} | event
+    desk = project.desk(**(variables or {}))
+    return gate(desk, json.dumps(values).encode(), deadline=deadline, needs_pass=needs_pass)
+
+
+@pytest.fixture
+def failing(repo):
+    """A project whose only check fails on the work done."""
+    project = GatedProject(repo, ok=FAILING)
+    project.write({"src/a": "1"})
+    return project
+
+
+@pytest.fixture
+def working(project):
+    """A project whose only check passes on the work done."""
+    project.write({"src/a": "1"})
+    return project
+
+
+def ran(project):
+    directory = project.root / "gauntlet_logs"
+    return len(list(directory.rglob("console.*.log"))) if directory.exists() else 0
+
+
+def age_of_last_run(project, minutes):
+    file = project.root / "gauntlet_logs" / ".execution_state"
+    values = json.loads(file.read_text())
+    moment = datetime.now(UTC) - timedelta(minutes=minutes)
+    file.write_text(json.dumps(values | {"last_run_completed_at": moment.isoformat().replace("+00:00", "Z")}))
+
+
+class TestProtocol:
+    """What comes in and goes out."""
+
+    def test_valid_hook_input(self, working):
+        """`cwd`, the active flag and the rest are read; unknown fields do not matter."""
+        assert stop(working, something_new={"a": 1}).status == "passed"
+
+    @pytest.mark.parametrize("raw", [b"", b"nonsense", b"[]", b"null", b'"x"', b"{", b"\xff\xfe", b"[" * 100_000])
+    def test_missing_or_invalid_json(self, failing, raw):
+        """Input that is no JSON object allows the stop and runs nothing."""
+        reply = gate(failing.desk(), raw, deadline=60)
+        assert (reply.decision, reply.status, ran(failing)) == ("approve", "invalid_input", 0)
+        assert "could not be parsed" in reply.message
+
+    def test_empty_object_is_valid(self, failing):
+        """An empty object is an event like any other."""
+        assert gate(failing.desk(), b"{}", deadline=60).status == "failed"
+
+    @pytest.mark.parametrize(
+        "event", [{"cwd": 3}, {"stop_hook_active": "true"}, {"background_tasks": "x"}, {"prompt_id": []}]
+    )
+    def test_misshapen_fields_are_empty(self, failing, event):
+        """A field of the wrong shape is as good as missing."""
+        assert stop(failing, **event).status == "failed"
+
+    def test_response_structure(self, failing):
+        """Every reply has decision, status and message; a reason only when it blocks; never `continue`."""
+        blocked = json.loads(stop(failing).line())
+        assert list(blocked) == ["decision", "status", "message", "reason", "stopReason", "systemMessage"]
+        assert blocked["reason"] == blocked["stopReason"]
+        assert all(isinstance(value, str) and value for value in blocked.values())
+        passed = json.loads(stop(failing, stop_hook_active=True).line())
+        assert set(passed) == {"decision", "status", "message"}
+
+    def test_output_format(self, failing):
+        """The reply is one line."""
+        line = stop(failing).line()
+        assert line.count("\n") == 1
+        assert line.endswith("\n")
+
+    def test_silent_mode_execution(self, failing, capfd):
+        """Nothing is printed while the gates run; the logs are written as always."""
+        stop(failing)
+        assert capfd.readouterr() == ("", "")
+        assert "console.1.log" in failing.logs
+
+
+class TestLoops:
+    """No stop is sent back for ever."""
+
+    def test_stop_hook_active_is_true(self, failing):
+        """The stop after a block is allowed at once without running the gates."""
+        reply = stop(failing, stop_hook_active=True)
+        assert (reply.decision, reply.status, ran(failing)) == ("approve", "stop_hook_active", 0)
+        assert "prevent a loop" in reply.message
+
+    def test_stop_hook_active_is_false(self, failing):
+        """Otherwise the gates run."""
+        assert stop(failing, stop_hook_active=False).status == "failed"
+
+    def test_nested_marker(self, failing):
+        """A session that is itself a review runs no gates."""
+        for name in ("AGENT_SYNC_NESTED", "GAUNTLET_STOP_HOOK_ACTIVE"):
+            assert stop(failing, variables={name: "1"}).status == "stop_hook_active"
+        assert ran(failing) == 0
+
+    def test_verify_active(self, failing):
+        """With the setting on the stop after a block is verified too, within the retry limit."""
+        on = {"AGENT_SYNC_GATE_VERIFY_ACTIVE": "true"}
+        found = [stop(failing, stop_hook_active=True, variables=on).status for _ in range(5)]
+        assert found == ["failed", "failed", "failed", "retry_limit_exceeded", "retry_limit_exceeded"]
+
+    def test_three_blocks_of_unchanged_work(self, repo):
+        """A client whose flag stays false is not sent back for ever: not with the same work, not in one prompt."""
+        project = GatedProject(repo, "max_retries: 99\nentry_points:\n  - path: src\n    checks: [ok]\n", ok=FAILING)
+        project.write({"src/a": "1"})
+        found = [stop(project) for _ in range(4)]
+        assert [reply.decision for reply in found] == ["block", "block", "block", "approve"]
+        assert found[-1].status == "retry_limit_exceeded"
+        assert "sent back 3 times without a change" in found[-1].human
+        project.write({"src/a": "2"})
+        assert stop(project).decision == "block"
+        assert stop(project, prompt_id="next").decision == "block"
+
+    def test_pass_is_needed_although_active(self, failing):
+        """Where a pull request waits for a pass the gates run, and their failure does not block an active stop."""
+        reply = stop(failing, stop_hook_active=True, needs_pass=True)
+        assert (reply.status, reply.decision, reply.may_open_pull) == ("failed", "approve", False)
+
+
+class TestProjects:
+    """Where the gates are, and whether they are on."""
+
+    def test_no_gauntlet_config_exists(self, repo):
+        """Without `.gauntlet/config.yml` nothing runs and nothing is left behind."""
+        project = GatedProject.__new__(GatedProject)
+        project.root = repo
+        reply = stop(project)
+        assert (reply.decision, reply.status) == ("approve", "no_config")
+        assert "Not a gauntlet project" in reply.message
+        assert (reply.is_idle, reply.may_open_pull, project.logs) == (True, True, [])
+
+    def test_gauntlet_config_exists(self, working):
+        """With it the gates run."""
+        assert (stop(working).status, ran(working)) == ("passed", 1)
+
+    def test_hook_from_a_subdirectory(self, failing):
+        """The project is found from below, and all of it is resolved from its own root."""
+        assert stop(failing, cwd=str(failing.root / "src")).status == "failed"
+        assert not (failing.root / "src" / "gauntlet_logs").exists()
+
+    def test_hook_from_elsewhere(self, failing, tmp_path, monkeypatch):
+        """Where the process itself stands does not matter."""
+        monkeypatch.chdir(tmp_path)
+        assert stop(failing).status == "failed"
+        assert not (tmp_path / "gauntlet_logs").exists()
+
+    def test_switched_off(self, failing):
+        """Switched off, by project or environment, nothing runs, and that is said."""
+        reply = stop(failing, variables={"GAUNTLET_STOP_HOOK_ENABLED": "0"})
+        assert (reply.status, reply.may_open_pull, reply.summary) == ("stop_hook_disabled", True, "Gates: off.")
+        assert reply.message
+        config = failing.root / ".gauntlet" / "config.yml"
+        config.write_text(config.read_text() + "stop_hook:\n  enabled: false\n")
+        assert stop(failing).status == "stop_hook_disabled"
+        assert stop(failing, variables={"GAUNTLET_STOP_HOOK_ENABLED": "1"}).status == "failed"
+
+
+class TestStatuses:
+    """Every outcome and its decision."""
+
+    def test_status_passed(self, working):
+        """A pass allows the stop and says that gates ran."""
+        reply = stop(working)
+        assert (reply.decision, reply.status, reply.message) == ("approve", "passed", "The gate passed.")
+
+    def test_status_failed(self, failing):
+        """A failure blocks with a reason and a short summary."""
+        reply = stop(failing)
+        assert (reply.decision, reply.status) == ("block", "failed")
+        assert reply.message == "1 of 1 gate failed: check:src:ok."
+        assert reply.human.startswith("agent-sync: 1 of 1 gate failed")
+
+    def test_status_retry_limit_exceeded(self, failing):
+        """Past the limit the stop is allowed, and a human is asked for."""
+        found = [stop(failing, prompt_id=str(number)) for number in range(6)]
+        assert [reply.decision for reply in found] == ["block"] * 3 + ["approve"] * 3
+        assert {reply.status.value for reply in found[3:]} == {"retry_limit_exceeded"}
+        assert all("A human should look" in reply.human for reply in found[3:])
+        assert ran(failing) == 4
+
+    def test_no_applicable_gates(self, project):
+        """Changes that no gate guards allow the stop."""
+        project.write({"docs/x": "1"})
+        reply = stop(project)
+        assert (reply.status, reply.may_open_pull) == ("no_applicable_gates", True)
+        assert "No applicable gates" in reply.message
+
+    def test_no_changes(self, project):
+        """Without changes nothing is said to have passed."""
+        reply = stop(project)
+        assert (reply.status, "passed" in reply.message) == ("no_changes", False)
+
+    def test_first_stop_with_only_uncommitted_work(self, failing):
+        """Uncommitted work is looked at like any other; nothing passes unseen."""
+        assert stop(failing).status == "failed"
+
+    def test_infrastructure_error(self, repo):
+        """What cannot run allows the stop, loudly, and opens nothing."""
+        project = GatedProject(repo, ok="command: no-such-program\n")
+        project.write({"src/a": "1"})
+        reply = stop(project)
+        assert (reply.decision, reply.status, reply.may_open_pull) == ("approve", "infrastructure_error", False)
+        assert "no-such-program is not installed" in reply.message
+        assert reply.message in reply.human
+
+    def test_own_deadline(self, repo):
+        """Gates that take longer than the hook has are cut off, and the stop is allowed."""
+        project = GatedProject(repo, ok="command: sleep 60\n")
+        project.write({"src/a": "1"})
+        began = time.monotonic()
+        reply = stop(project, deadline=1.0)
+        assert reply.status == "infrastructure_error"
+        assert time.monotonic() - began < 30
+
+    @pytest.mark.parametrize("text", ["a: [", "entry_points:\n  - path: .\n    checks: [none]\n"])
+    def test_gauntlet_execution_error(self, working, text):
+        """A configuration that cannot be used allows the stop and says so to the human."""
+        working.write({".gauntlet/config.yml": text})
+        reply = stop(working)
+        assert (reply.decision, reply.status) == ("approve", "error")
+        assert "config.yml:" in reply.human
+
+    def test_unexpected_error(self, working, monkeypatch):
+        """Trouble nobody foresaw allows the stop with its details."""
+        monkeypatch.setattr(gates, "find_project", lambda *_: 1 / 0)
+        reply = stop(working)
+        assert (reply.decision, reply.status) == ("approve", "error")
+        assert "ZeroDivisionError" in reply.message
+
+    def test_subagents_at_work(self, failing):
+        """While subagents run the gates wait; other background tasks do not count."""
+        task = {"id": "a", "type": "subagent", "status": "running"}
+        assert stop(failing, background_tasks=[task]).status == "lock_exists"
+        assert ran(failing) == 0
+        assert stop(failing, background_tasks=[task | {"type": "shell"}, task | {"status": "done"}]).status == "failed"
+
+
+class TestRecord:
+    """What is put on record."""
+
+    def test_state_file_written_on_successful_run(self, working):
+        """The record holds time, branch and commit."""
+        stop(working)
+        values = json.loads((working.root / "gauntlet_logs" / ".execution_state").read_text())
+        assert (values["branch"], values["commit"]) == ("work", working.git("rev-parse", "HEAD"))
+        assert datetime.now(UTC) - datetime.fromisoformat(values["last_run_completed_at"]) < timedelta(minutes=5)
+        assert values["last_run_completed_at"].endswith("Z")
+
+    def test_state_file_written_on_failed_run(self, failing):
+        """A failed run leaves the same fields."""
+        stop(failing)
+        values = json.loads((failing.root / "gauntlet_logs" / ".execution_state").read_text())
+        assert {"last_run_completed_at", "branch", "commit", "working_tree_ref"} <= set(values)
+
+    def test_nothing_run_nothing_recorded(self, project):
+        """A stop with nothing to run does not throttle the next one."""
+        stop(project)
+        assert project.logs == [".gitignore"]
+        project.write({"src/a": "1"})
+        assert stop(project).status == "passed"
+
+
+class TestInterval:
+    """How often ordinary stops are looked at."""
+
+    def test_interval_not_elapsed(self, working):
+        """Shortly after a run the next ordinary stop is not checked, and the time that remains is said."""
+        stop(working)
+        working.write({"src/a": "2"})
+        age_of_last_run(working, 5)
+        reply = stop(working)
+        assert (reply.decision, reply.status, ran(working)) == ("approve", "interval_not_elapsed", 1)
+        assert "remain" in reply.message
+        assert reply.due
+        assert timedelta(minutes=4) < reply.due - datetime.now(UTC) < timedelta(minutes=6)
+
+    def test_interval_elapsed(self, working):
+        """After the interval the gates run."""
+        stop(working)
+        working.write({"src/a": "2"})
+        age_of_last_run(working, 15)
+        assert (stop(working).status, ran(working)) == ("passed", 2)
+
+    def test_no_execution_state(self, working):
+        """Without a record the gates run."""
+        assert stop(working).status == "passed"
+
+    def test_global_config_with_stop_hook_interval(self, working, own_home):
+        """The user's own file sets the interval."""
+        write_files(own_home, {".config/agent-gauntlet/config.yml": "stop_hook:\n  run_interval_minutes: 3\n"})
+        stop(working)
+        working.write({"src/a": "2"})
+        age_of_last_run(working, 5)
+        assert stop(working).status == "passed"
+
+    def test_global_config_invalid(self, working, own_home):
+        """An invalid file of the user's is a warning, and ten minutes hold."""
+        write_files(own_home, {".config/agent-gauntlet/config.yml": "stop_hook: ["})
+        assert "the default is used" in stop(working).human
+        working.write({"src/a": "2"})
+        assert stop(working).status == "interval_not_elapsed"
+
+    def test_project_cannot_set_the_interval(self, working):
+        """How often to run is not the project's choice; that is said."""
+        config = working.root / ".gauntlet" / "config.yml"
+        config.write_text(config.read_text() + "stop_hook:\n  run_interval_minutes: 0\n")
+        assert "is ignored in a project" in stop(working).human
+        working.write({"src/a": "2"})
+        assert stop(working).status == "interval_not_elapsed"
+
+    def test_environment_sets_the_interval(self, working):
+        """The environment can, for one session."""
+        stop(working)
+        working.write({"src/a": "2"})
+        assert stop(working, variables={"GAUNTLET_STOP_HOOK_INTERVAL_MINUTES": "0"}).status == "passed"
+
+    def test_failures_are_not_throttled(self, failing):
+        """After a failure every stop is checked."""
+        stop(failing)
+        assert stop(failing).status == "failed"
+        failing.write({".gauntlet/checks/ok.yml": "command: 'true'\n"})
+        assert stop(failing).status == "passed"
+
+    def test_needed_pass_is_not_throttled(self, working):
+        """A pull request that waits for a pass is not held up by the interval."""
+        stop(working)
+        working.write({"src/a": "2"})
+        assert stop(working, needs_pass=True).status == "passed"
+
+    def test_record_from_the_future(self, working):
+        """A clock that was put back throttles nothing."""
+        stop(working)
+        working.write({"src/a": "2"})
+        age_of_last_run(working, -60)
+        assert stop(working).status == "passed"
+
+    def test_partial_run_does_not_throttle(self, working):
+        """A run of one gate by hand does not stand for all of them."""
+        stop(working)
+        file = working.root / "gauntlet_logs" / ".execution_state"
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"partial": True}))
+        working.write({"src/a": "2"})
+        assert stop(working).status == "passed"
+
+
+class TestLock:
+    """One run at a time."""
+
+    def _lock(self, project, text):
+        write_files(project.root, {f"gauntlet_logs/{LOCK_NAME}": text})
+
+    def test_lock_file_exists(self, failing):
+        """While another run is in progress the stop is allowed and no file is written."""
+        self._lock(failing, f"{os.getppid()}\n")
+        before = failing.logs
+        reply = stop(failing)
+        assert (reply.decision, reply.status, reply.may_open_pull) == ("approve", "lock_exists", False)
+        assert "already in progress" in reply.message
+        assert failing.logs == before
+
+    def test_lock_file_does_not_exist(self, failing):
+        """Without a lock the gates run, and none is left."""
+        assert stop(failing).status == "failed"
+        assert LOCK_NAME not in failing.logs
+
+    @pytest.mark.parametrize("text", ["4194305\n", "4194305", "OURS\nanother/moment\n"])
+    def test_lock_of_a_dead_process(self, failing, text):
+        """A killed run does not switch the gate off."""
+        self._lock(failing, text.replace("OURS", str(os.getpid())))
+        assert stop(failing).status == "failed"
+
+    def test_lock_without_a_process(self, failing):
+        """A lock that does not say whose it is counts for ten minutes."""
+        self._lock(failing, "")
+        assert stop(failing).status == "lock_exists"
+        past = time.time() - 601
+        os.utime(failing.root / "gauntlet_logs" / LOCK_NAME, (past, past))
+        assert stop(failing).status == "failed"
+
+
+class TestReason:
+    """What the agent is told."""
+
+    @pytest.fixture
+    def reason(self, failing):
+        """The text an agent gets."""
+        self.project = failing
+        return stop(failing).reason
+
+    def test_stop_reason_includes_console_log_path(self, reason):
+        """The absolute path of the newest console log is there, and what it is for."""
+        assert f"full details of the run): {self.project.root}/gauntlet_logs/console.1.log" in reason
+
+    def test_stop_reason_excludes_manual_re_run_instruction(self, reason):
+        """The agent is not told to run the gates itself."""
+        assert "gauntlet run" not in reason
+        assert "checked again automatically" in reason
+
+    def test_stop_reason_includes_urgent_fix_directive(self, reason):
+        """It is emphatic, and says that stopping is not possible yet."""
+        assert "fix the problems now" in reason
+        assert "You cannot stop until" in reason
+
+    def test_stop_reason_includes_trust_level(self, reason):
+        """The trust level is medium, with when to fix and when to skip."""
+        assert "trust level: medium" in reason
+        assert "Fix what you reasonably agree with" in reason
+        assert "Skip what is purely a matter of style" in reason
+
+    def test_stop_reason_includes_violation_handling(self, reason):
+        """The two fields and the two words for them are explained."""
+        for words in ('"status" and "result"', '"status": "fixed"', '"status": "skipped"'):
+            assert words in reason
+
+    def test_stop_reason_includes_termination_conditions(self, reason):
+        """The three ends are listed."""
+        for words in ("Status: Passed", "Status: Passed with warnings", "Status: Retry limit exceeded"):
+            assert f'"{words}"' in reason
+        assert "agent-sync gauntlet clean" in reason
+
+    def test_stop_reason_names_gates_and_logs(self, reason):
+        """What failed is named with its log."""
+        assert "- check:src:ok: Exited with code 1" in reason
+        assert f"Log: {self.project.root}/gauntlet_logs/check_src_ok.1.log" in reason
+
+
+class TestPullRequests:
+    """What a pull request may rely on."""
+
+    def test_committed_pass_may_open(self, working):
+        """What passed is what is committed: a pull request may follow, and its body names gates and tree."""
+        working.commit()
+        reply = stop(working)
+        tree = working.git("rev-parse", "HEAD^{tree}")
+        assert (reply.may_open_pull, reply.tree) == (True, tree)
+        assert "- check:src:ok: Passed" in reply.summary
+        assert f"Tree: `{tree}`" in reply.summary
+
+    def test_uncommitted_pass_may_not(self, working):
+        """A pass of what is not committed opens nothing."""
+        assert stop(working).may_open_pull is False
+
+    def test_remembered_pass_may_open(self, working):
+        """A pass found again after committing opens the pull request without another run."""
+        stop(working)
+        working.commit()
+        reply = stop(working, needs_pass=True)
+        assert (reply.may_open_pull, ran(working)) == (True, 1)
+        assert "unchanged since" in reply.message
+
+    def test_changed_definitions_are_reported(self, failing):
+        """A branch that makes its own gates easier is told on."""
+        failing.write(
+            {
+                ".gauntlet/checks/ok.yml": "command: 'true'\nrun_in_ci: false\n",
+                ".gauntlet/checks/new.yml": "command: 'true'\n",
+            }
+        )
+        failing.commit()
+        reply = stop(failing)
+        for words in ("changed: check ok, command", "loosened: check ok, run_in_ci", "added: check new"):
+            assert words in reply.human
+            assert words in reply.summary

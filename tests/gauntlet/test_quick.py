@@ -1,0 +1,148 @@
+"""The quick path is never wrong: it says what the full gate would say, or nothing."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+from support.gauntlet import write_files
+from support.hook import COMMAND, fixture, run
+
+from agent_sync.gauntlet import quick
+from agent_sync.gauntlet.gate import gate
+
+HEAVY = {"json", "re", "logging", "subprocess", "dataclasses", "typing", "pathlib", "click", "pydantic", "ruamel"}
+
+
+@pytest.fixture
+def working(project, monkeypatch):
+    """A project with work that has passed, so that the interval holds."""
+    for name in ("CI", "GITHUB_ACTIONS"):
+        monkeypatch.delenv(name, raising=False)
+    project.write({"src/a": "1"})
+    full(project)
+    return project
+
+
+def event(project, **fields):
+    return json.dumps(json.loads(fixture("Stop", project.root)) | fields).encode()
+
+
+def full(project, **fields):
+    return gate(project.desk(), event(project, **fields), deadline=60).line()
+
+
+def test_interval(working):
+    """After a full answer the same is said at once, with the time that remains."""
+    assert quick.line(event(working)) is None
+    slow = json.loads(full(working))
+    fast = json.loads(quick.line(event(working)))
+    assert (slow["status"], fast["status"]) == ("interval_not_elapsed", "interval_not_elapsed")
+    assert slow["message"].split(";")[0] == fast["message"].split(";")[0]
+
+
+CHANGES = {
+    "configuration": lambda project: write_files(project.root, {".gauntlet/config.yml": "entry_points: []\n"}),
+    "record": lambda project: (project.root / "gauntlet_logs" / ".execution_state").unlink(),
+    "lock": lambda project: write_files(project.root, {"gauntlet_logs/.gauntlet-run.lock": "1"}),
+    "unresolved log": lambda project: write_files(project.root, {"gauntlet_logs/check_x.2.log": ""}),
+    "settings": lambda project: write_files(project.root, {".agent-sync.toml": "[gate]\nverify_active = true\n"}),
+    "user's file": lambda _: write_files_at_home(),
+    "environment": lambda _: os.environ.update(GAUNTLET_STOP_HOOK_INTERVAL_MINUTES="0"),
+    "stamp": lambda project: write_files(project.root, {".git/agentsync/gauntlet-quick": "x"}),
+}
+
+
+def write_files_at_home():
+    from pathlib import Path
+
+    write_files(Path(os.environ["HOME"]), {".config/agent-gauntlet/config.yml": "stop_hook: {run_interval_minutes: 0}"})
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_any_change_means_the_full_gate(working, change, monkeypatch):
+    """Whatever the answer depends on, its change makes the quick path step back."""
+    monkeypatch.setenv("GAUNTLET_STOP_HOOK_INTERVAL_MINUTES", "")
+    full(working)
+    assert quick.line(event(working))
+    change(working)
+    assert quick.line(event(working)) is None
+
+
+def test_due(working, monkeypatch):
+    """When the interval is over the gates run."""
+    full(working)
+    later = time.time() + 3600
+    monkeypatch.setattr(time, "time", lambda: later)
+    assert quick.line(event(working)) is None
+
+
+ALIKE = {
+    "active": {"stop_hook_active": True},
+    "active, said in another order": {"a": {"b": ['\\"{']}, "stop_hook_active": True},
+}
+
+
+@pytest.mark.parametrize("fields", ALIKE.values(), ids=ALIKE)
+def test_says_what_the_gate_says(working, fields):
+    """Quick answers are the full ones, byte for byte."""
+    found = quick.line(event(working, **fields))
+    assert found == full(working, **fields)
+
+
+def test_no_config(repo):
+    """Without gates, and without a repository, the answer is the gate's own."""
+    raw = json.dumps({"cwd": str(repo), "stop_hook_active": False}).encode()
+    assert json.loads(quick.line(raw))["status"] == "no_config"
+    assert quick.line(raw).encode() == run("gauntlet", "stop-hook", cwd=repo, stdin=raw + b" \n").stdout.encode()
+
+
+def test_nested(working, monkeypatch):
+    """Inside a review the answer is the gate's own."""
+    monkeypatch.setenv("AGENT_SYNC_NESTED", "1")
+    assert quick.line(b"") == full(working)
+
+
+DOUBT = {
+    "no object": b"",
+    "cut off": b'{"cwd": "/x", "stop_hook_active": tr',
+    "twice": b'{"cwd": "/x", "stop_hook_active": true, "stop_hook_active": false}',
+    "below": b'{"cwd": "/x", "tool": {"stop_hook_active": true}}',
+    "odd value": b'{"cwd": "/x", "stop_hook_active": "true"}',
+    "tasks": b'{"cwd": "/x", "stop_hook_active": true, "background_tasks": [{"type": "subagent"}]}',
+}
+
+
+@pytest.mark.parametrize("raw", DOUBT.values(), ids=DOUBT)
+def test_doubt_means_the_full_gate(raw):
+    """What only a JSON parser could tell is left to one."""
+    assert quick.line(raw) is None
+
+
+def test_verifying_is_left_to_the_gate(working, monkeypatch):
+    """Where the stop after a block is to be verified the flag alone answers nothing."""
+    working.write({".agent-sync.toml": "[gate]\nverify_active = true\n"})
+    assert quick.line(event(working, stop_hook_active=True)) is None
+    (working.root / ".agent-sync.toml").unlink()
+    monkeypatch.setenv("AGENT_SYNC_GATE_VERIFY_ACTIVE", "true")
+    assert quick.line(event(working, stop_hook_active=True)) is None
+
+
+def test_nothing_heavy_is_loaded(working):
+    """A quick answer loads neither YAML nor JSON nor anything else that takes time."""
+    full(working)
+    assert quick.line(event(working))
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", COMMAND, "gauntlet", "stop-hook"],
+        input=event(working),
+        capture_output=True,
+        cwd=working.root,
+        check=True,
+    )
+    loaded = {line.rpartition(b"|")[2].strip().decode() for line in done.stderr.splitlines()}
+    base = subprocess.run([sys.executable, "-X", "importtime", "-c", "pass"], capture_output=True, check=True)
+    at_start = {line.rpartition(b"|")[2].strip().decode() for line in base.stderr.splitlines()}
+    assert not (loaded - at_start) & HEAVY
+    assert json.loads(done.stdout)["status"] == "interval_not_elapsed"

@@ -1,0 +1,71 @@
+"""Projects with gates to test with: real repositories, real programs."""
+
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from support.github import FakeGitHub
+
+from agent_sync import settings
+from agent_sync.desk import Desk
+from agent_sync.gauntlet.repo import Repo
+from agent_sync.place import worktree
+
+ONE_CHECK = "entry_points:\n  - path: src\n    checks: [ok]\n"
+
+
+def write_files(root: Path, files: Mapping[str, str | bytes]) -> None:
+    """Write files below `root`, with the directories they need."""
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+class GatedProject:
+    """A repository whose base is `main` and whose work is on the branch `work`."""
+
+    def __init__(self, root: Path, config: str = ONE_CHECK, **checks: str) -> None:
+        self.root = root
+        lines = f"base_branch: main\n{config}"
+        gates = {f".gauntlet/checks/{name}.yml": text for name, text in checks.items()}
+        self.write({".gauntlet/config.yml": lines, ".gitignore": "ignored\n", "README": "x\n"} | gates)
+        self.commit("Add gates")
+        self.git("checkout", "-q", "-b", "work")
+
+    def write(self, files: Mapping[str, str | bytes]) -> None:
+        """Write files below the root."""
+        write_files(self.root, files)
+
+    def git(self, *arguments: str) -> str:
+        """Run git as a person would."""
+        done = subprocess.run(["git", *arguments], cwd=self.root, check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    def commit(self, message: str = "Work") -> str:
+        """Commit everything."""
+        self.git("add", "-A")
+        self.git("commit", "-q", "--allow-empty", "-m", message)
+        return self.git("rev-parse", "HEAD")
+
+    def desk(self, **variables: str) -> Desk:
+        """Sit down, as a new process would."""
+        place = worktree(str(self.root))
+        assert place
+        environment = dict(os.environ) | variables
+        for name in ("CI", "GITHUB_ACTIONS"):
+            if name not in variables:
+                environment.pop(name, None)
+        return Desk(place, settings.load(Path(place.settings_file), environment), environment, lambda _: FakeGitHub())
+
+    def repo(self, **variables: str) -> Repo:
+        """Ask git as the gate does."""
+        desk = self.desk(**variables)
+        return Repo(desk.git, desk.place, self.root)
+
+    @property
+    def logs(self) -> list[str]:
+        """The names of all files in the log directory."""
+        directory = self.root / "gauntlet_logs"
+        return sorted(path.name for path in directory.iterdir()) if directory.is_dir() else []
