@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agent_sync.errors import BadInput, GitFailed
+from agent_sync.masking import masked
 from agent_sync.processes import Finished, Processes
 
 # Variables of a surrounding git hook would point every call at another repository or index.
@@ -33,6 +34,12 @@ class Git:
     def current_branch(self) -> str | None:
         """Return the branch that is checked out; None on a detached HEAD."""
         return self._run("symbolic-ref", "--quiet", "--short", "HEAD").stdout.strip() or None
+
+    def default_branch(self, remote: str) -> str | None:
+        """Return the remote's default branch, as far as this clone has been told."""
+        prefix = f"refs/remotes/{remote}/"
+        found = self._run("symbolic-ref", "--quiet", f"{prefix}HEAD").stdout.strip()
+        return found.removeprefix(prefix) or None
 
     def remote_url(self, remote: str) -> str | None:
         """Return where a remote is, as git itself would use it."""
@@ -115,7 +122,7 @@ class Git:
         if "non-fast-forward" in pushed.stdout or "fetch first" in pushed.stdout:
             message = f"Branch {branch} on {remote} has commits that are not here."
             raise GitFailed(message, attempted=attempted, helps=f"git pull --rebase {remote} {branch}")
-        reason = " ".join(f"{pushed.stderr} {pushed.stdout}".split())[-300:]
+        reason = masked(" ".join(f"{pushed.stderr} {pushed.stdout}".split()))[-300:]
         raise GitFailed(f"git push failed: {reason}.", attempted=attempted, helps=f"git push {remote} {branch}")
 
     def _run(

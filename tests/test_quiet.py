@@ -91,6 +91,7 @@ def test_nested_run_silences_every_hook(repo):
         (b'{"cwd":"/a\\u0041"}', None),
         (b'{"cwd":3}', None),
         (b'{"session_id":"x"}', None),
+        (b'{"cwd":"/a\0b"}', None),
         (b"", None),
         (b"nonsense", None),
     ],
@@ -149,7 +150,9 @@ CLAIMS = st.one_of(
         last_check_poll=st.sampled_from([None, NOW.replace(year=2020)]),
     ),
 )
-CHANGES = st.sampled_from(["nothing", "rewrite", "delete", "settings", "notice", "head", "same size", "clock"])
+CHANGES = st.sampled_from(
+    ["nothing", "remote", "rewrite", "delete", "settings", "notice", "head", "same size", "clock"]
+)
 
 
 def change(scene, what, held):
@@ -166,6 +169,8 @@ def change(scene, what, held):
             (scene.root / ".agent-sync.toml").write_text("[notify]\nagent = 'later'\n")
         case "notice":
             scene.workshop.desk.outbox.add([Notice("n", "hello")])
+        case "remote":
+            (scene.root / ".git" / "config").write_text("[remote]\n")
         case "head":
             (scene.root / ".git" / "HEAD").write_text("ref: refs/heads/other\n")
         case "clock":

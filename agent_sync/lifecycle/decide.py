@@ -27,7 +27,7 @@ from agent_sync.lifecycle.board import card_change
 from agent_sync.lifecycle.checks import CI, verdict
 from agent_sync.lifecycle.evolve import evolve
 from agent_sync.lifecycle.facts import Branch, Closing, Facts, Lookup, Pull, PullState, Trigger
-from agent_sync.lifecycle.needs import is_board_behind, is_paused
+from agent_sync.lifecycle.needs import is_board_behind, is_paused, is_withheld
 from agent_sync.lifecycle.pr_body import body, closing_comment, marker, title
 from agent_sync.lifecycle.steps import STEPS, Step
 
@@ -64,8 +64,13 @@ def existing_pull(claim: Claim, lookup: Lookup, branch: Branch | None) -> Pull |
     return next((pull for pull in lookup.pulls if _is_ours(pull, claim, head)), None)
 
 
+def is_merge_of(claim: Claim, pull: Pull) -> bool:
+    """Tell whether a pull request is merged and this task's own, not an older one of a branch used again."""
+    return pull.state is PullState.MERGED and (claim.pr_number == pull.number or marker(claim) in pull.body)
+
+
 def _is_ours(pull: Pull, claim: Claim, head: str | None) -> bool:
-    if claim.pr_number == pull.number and pull.state is PullState.CLOSED:
+    if claim.pr_number is not None and pull.number <= claim.pr_number and pull.state is PullState.CLOSED:
         # The agent has handed off again after a close: that is a wish for a new one.
         return False
     return pull.head_sha == head or marker(claim) in pull.body
@@ -76,7 +81,11 @@ def _open_pull(claim: Claim, facts: Facts) -> tuple[Action, ...]:
         return _said(facts, messages.branch_missing(claim))
     if not claim.summary.strip():
         return _said(facts, messages.summary_missing(claim))
-    if facts.branch is None or facts.lookup is None:
+    if facts.branch is None or facts.gate is None:
+        return ()
+    if is_withheld(claim, facts.gate, facts):
+        return _said(facts, messages.gate_withheld(claim, facts.gate, facts.branch))
+    if facts.lookup is None:
         return ()
     found = existing_pull(claim, facts.lookup, facts.branch)
     if found and found.state is not PullState.OPEN:
@@ -107,7 +116,7 @@ def _opening(claim: Claim, facts: Facts, lookup: Lookup) -> OpenPull:
         branch=claim.branch,
         base=facts.settings.pr.base or lookup.default_branch,
         title=title(claim),
-        body=body(claim, facts.settings.pr),
+        body=body(claim, facts.settings.pr, gate=facts.gate.summary if facts.gate else ""),
         draft=claim.draft,
         status=status,
         change=change,
@@ -176,7 +185,7 @@ def _close(claim: Claim, facts: Facts) -> tuple[Action, ...]:
     closing = facts.closing
     if closing is None:
         return ()
-    is_merged = closing.pull is not None and closing.pull.state is PullState.MERGED
+    is_merged = closing.pull is not None and is_merge_of(claim, closing.pull)
     if closing.is_open and not is_merged and not claim.close_unmerged:
         return _said(facts, messages.not_merged(claim, closing.pull))
     return (_closure(claim, facts, closing), DeleteClaim())

@@ -1,6 +1,7 @@
 """Taking a task and giving it back, through the command line."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -103,6 +104,66 @@ def test_mirror_trouble_leaves_the_claim_standing(theatre):
     assert theatre.issue()["assignees"] == ["octo"]
 
 
+def test_unfinished_claim_is_finished_by_sync(theatre):
+    """What could not be told when the claim was made is told by sync, the assignment too."""
+    theatre.fault("drop_before", operation="ClaimTask")
+    theatre.stage.command("claim", "42")
+    dry = theatre.stage.command("claim", "43", "--dry-run")
+    assert (dry.status, "already holds issue #42" in dry.stderr) == (2, True)
+    assert theatre.issue()["assignees"] == []
+    theatre.stage.command("sync")
+    assert theatre.issue()["assignees"] == ["octo"]
+
+
+def test_without_a_board_nothing_is_missing(theatre):
+    """A repository without a board is claimed and released without complaint; board commands say what is missing."""
+    environment = {key: value for key, value in theatre.stage.environment.items() if key != "AGENT_SYNC_PROJECT_NUMBER"}
+    plain = replace(theatre.stage, environment=environment)
+    played = plain.command("claim", "42")
+    assert (played.status, played.stderr) == (0, "")
+    assert plain.hook("on-stop", event="Stop").requests == 0
+    assert plain.command("release").status == 0
+    for command in (["board"], ["next"], ["claim", "--next"]):
+        refused = plain.command(*command)
+        assert (refused.status, "No board is configured." in refused.stderr) == (1, True)
+
+
+def test_same_issue_is_not_held_twice_in_one_repository(theatre):
+    """Two worktrees of one clone do not hold the same issue."""
+    theatre.stage.command("claim", "42")
+    twin = theatre.stage.command("claim", "42", "--worktree", "--branch", "claude/other")
+    assert (twin.status, "is held in" in twin.stderr) == (3, True)
+
+
+def test_release_leaves_what_somebody_else_took_over(theatre):
+    """A task that another agent has taken over is not taken from it by releasing the old claim."""
+    theatre.stage.command("claim", "42")
+    theatre.stage.act("set_field", issue=42, field="Agent", value="other-1")
+    assert theatre.stage.command("release").status == 0
+    assert theatre.card()["Agent"] == "other-1"
+    assert theatre.card()["Status"] == "In Progress"
+    assert theatre.stage.claim() is None
+
+
+def test_handoff_after_every_closed_pull_request_opens_a_new_one(theatre):
+    """However often a pull request was closed without merging, the next handoff opens a new one."""
+    theatre.stage.command("claim", "42")
+    theatre.stage.commit("a.txt", "a\n", "A")
+    for number in (45, 46, 47):
+        theatre.stage.command("handoff", "--summary", "Try")
+        assert f"PR #{number} created" in theatre.hook("on-stop").stdout
+        theatre.stage.act("close_pull", pull=number)
+        theatre.hook("on-idle")
+
+
+def test_second_refusal_is_said_again(theatre):
+    """A handoff that is refused for the same reason as the one before is told so again."""
+    theatre.stage.command("claim", "42")
+    for _ in range(2):
+        theatre.stage.command("handoff", "--summary", "Nothing")
+        assert "has no commits of its own" in theatre.hook("on-stop").stdout
+
+
 def test_dry_run_changes_nothing(theatre):
     """Every write can be tried dry."""
     before = theatre.stage.world()
@@ -114,7 +175,7 @@ def test_dry_run_changes_nothing(theatre):
     theatre.stage.command("claim", "42")
     theatre.stage.commit("a.txt", "a\n", "A")
     held, world = theatre.stage.claim(), theatre.stage.world()
-    assert "would push" in theatre.stage.command("handoff", "--summary", "x", "--dry-run").stdout
+    assert "then push claude/" in theatre.stage.command("handoff", "--summary", "x", "--dry-run").stdout
     assert "would move the card" in theatre.stage.command("release", "--dry-run").stdout
     assert "0 to do" in theatre.stage.command("sync", "--dry-run").stdout
     assert (held, world) == (theatre.stage.claim(), theatre.stage.world())
