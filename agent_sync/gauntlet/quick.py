@@ -29,7 +29,7 @@ def line(raw: bytes) -> str | None:
     where = place.place_of([cwd, quiet.process_dir()], os.environ.get("CLAUDE_PROJECT_DIR", ""))
     if is_active:
         return None if _may_verify(where) else said("stop_hook_active", wording.ACTIVE)
-    root = project_root(cwd, where) if where else None
+    root = project_root(cwd, where.root) if where else None
     if where is None or root is None:
         return said("no_config", wording.NO_CONFIG)
     return _interval(where, root)
@@ -85,14 +85,18 @@ def _may_verify(where: Place | None) -> bool:
     return where is not None and "verify_active" in _read(where.settings_file)
 
 
-def project_root(start: str, where: Place) -> str | None:
-    """Return the nearest directory with gates from `start` up to the worktree's root."""
-    path = os.path.realpath(start) if start else where.root
-    while path.startswith(where.root) and path != where.root:
-        if os.path.isfile(os.path.join(path, CONFIG)):
-            return path
+def project_root(start: str, top: str) -> str | None:
+    """Return the nearest directory with gates from `start` up to the worktree's root; one root serves all else."""
+    path = os.path.realpath(start) if start else top
+    found = None
+    while path.startswith(top + os.sep):
+        if found is None and os.path.isfile(os.path.join(path, CONFIG)):
+            found = path
+        if os.path.lexists(os.path.join(path, ".git")):
+            # Another repository lies inside this one: its gates are its own.
+            found = None
         path = os.path.dirname(path)
-    return where.root if os.path.isfile(os.path.join(where.root, CONFIG)) else None
+    return found or (top if os.path.isfile(os.path.join(top, CONFIG)) else None)
 
 
 def stamp_file(where: Place) -> str:
