@@ -4,6 +4,7 @@ import time
 import pytest
 from support.gauntlet import GatedProject
 
+from agent_sync.gauntlet.changes import Wanted
 from agent_sync.gauntlet.execute import execute_run
 from agent_sync.gauntlet.plan import Scope
 from agent_sync.gauntlet.prepare import RunOptions
@@ -308,8 +309,19 @@ def test_taking_everything_back_ends_the_session(repo):
     run(project)
     (project.root / "src" / "a").unlink()
     assert run(project).status is Status.NO_CHANGES
+    assert ".execution_state" not in project.logs
     project.write({"src/a": "1"})
     assert run(project).status is Status.FAILED
+
+
+def test_looking_at_less_does_not_end_the_session(repo):
+    """A failure is not resolved by a run that looks at nothing."""
+    project = gated(repo, c="command: exit 1\n")
+    run(project)
+    project.commit()
+    assert run(project, wanted=Wanted(uncommitted=True)).status is Status.NO_CHANGES
+    assert run(project, scope=Scope(gate="none")).status is Status.NO_APPLICABLE_GATES
+    assert "check_src_c.1.log" in project.logs
 
 
 # What passed before
@@ -370,7 +382,7 @@ def test_gate_that_changes_files_is_not_remembered(repo):
     project = gated(repo, c="command: date +%N >> stamp\n")
     result = run(project)
     assert (result.status, result.tree) == (Status.PASSED, "")
-    assert "Files changed while the gates ran" in result.notes[-1]
+    assert "Files changed while the gates ran: 'src/stamp'." in result.notes[-1]
 
 
 def test_partial_run_is_no_pass_of_the_work(repo):
