@@ -17,7 +17,7 @@ _UNCONFIGURED = frozenset({"no_config", "stop_hook_disabled"})
 
 def gate_seen(desk: Desk) -> GateSeen:
     """Return what the gate says now, running what is missing; it never blocks from here."""
-    if gate_root("", desk.place) is None:
+    if gate_root("", desk.place.root) is None:
         return NO_GATE
     from agent_sync.gauntlet.gate import gate
 

@@ -52,14 +52,18 @@ def place_of(starts: list[str], project_dir: str) -> Place | None:
     return None
 
 
-def gate_root(start: str, where: Place) -> str | None:
-    """Return the nearest directory with gates from `start` up to the worktree's root."""
-    path = os.path.realpath(start) if start else where.root
-    while path.startswith(where.root) and path != where.root:
-        if os.path.isfile(os.path.join(path, GATE_CONFIG)):
-            return path
+def gate_root(start: str, top: str) -> str | None:
+    """Return the nearest directory with gates from `start` up to the worktree's root; one root serves all else."""
+    path = os.path.realpath(start) if start else top
+    found = None
+    while path.startswith(top + os.sep):
+        if found is None and os.path.isfile(os.path.join(path, GATE_CONFIG)):
+            found = path
+        if os.path.lexists(os.path.join(path, ".git")):
+            # Another repository lies inside this one: its gates are its own.
+            found = None
         path = os.path.dirname(path)
-    return where.root if os.path.isfile(os.path.join(where.root, GATE_CONFIG)) else None
+    return found or (top if os.path.isfile(os.path.join(top, GATE_CONFIG)) else None)
 
 
 def worktree(start: str) -> Place | None:

@@ -40,7 +40,7 @@ def gate_root(raw: bytes) -> str | None:
     """Return the directory whose gates a stop is about."""
     cwd = cwd_in(raw) or ""
     where = place.place_of([cwd, process_dir()], os.environ.get("CLAUDE_PROJECT_DIR", ""))
-    return place.gate_root(cwd, where) if where else None
+    return place.gate_root(cwd, where.root) if where else None
 
 
 def is_past(due: str) -> bool:

@@ -66,7 +66,7 @@ def _record(desk: Desk, claim: Claim, outcome: HandedOff) -> None:
 
 def _passed_gates(desk: Desk, *, draft: bool) -> None:
     """Run the gates in the foreground, so that the stop that follows usually finds their pass."""
-    root = gate_root(desk.place.root, desk.place)
+    root = gate_root("", desk.place.root)
     if root is None:
         return
     from agent_sync.cli.progress import listener

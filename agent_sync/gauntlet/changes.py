@@ -26,6 +26,7 @@ class Wanted:
     base: str = ""
     commit: str = ""
     uncommitted: bool = False
+    working: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,8 @@ def _mode(wanted: Wanted, environment: Mapping[str, str]) -> Mode:
         return Mode.COMMIT
     if wanted.uncommitted:
         return Mode.UNCOMMITTED
-    return Mode.CI if is_ci(environment) else Mode.FULL
+    # A stop is about what lies in the working directory, also in a session that runs in CI.
+    return Mode.CI if is_ci(environment) and not wanted.working else Mode.FULL
 
 
 def _trees(  # noqa: PLR0913  # everything a run can depend on

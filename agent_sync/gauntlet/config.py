@@ -3,6 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
+from agent_sync import place
+from agent_sync.gauntlet.adapters import ADAPTERS, adapter_of
 from agent_sync.gauntlet.gate_files import read_checks, read_reviews
 from agent_sync.gauntlet.model import (
     CONFIG_DIR,
@@ -21,14 +23,9 @@ _LEVELS = ("debug", "info", "warning", "error")
 
 
 def find_project(start: str, stop: str) -> Path | None:
-    """Return the nearest directory from `start` up to `stop` that holds a gate configuration."""
-    here, last = Path(start).resolve(), Path(stop).resolve()
-    for directory in (here, *here.parents):
-        if (directory / CONFIG_DIR / CONFIG_NAME).is_file():
-            return directory
-        if directory == last or last not in directory.parents:
-            break
-    return last if (last / CONFIG_DIR / CONFIG_NAME).is_file() else None
+    """Return the nearest directory from `start` up to `stop` that holds gates; other repositories in between do not."""
+    found = place.gate_root(start, str(Path(stop).resolve()))
+    return Path(found) if found else None
 
 
 def load_project(root: Path) -> Loaded:
@@ -81,6 +78,9 @@ def _log_dir(root: Path, table: Table) -> Path:
 def _cli(table: Table) -> tuple[tuple[str, ...], dict[str, AdapterOptions]]:
     cli = table.table("cli")
     preference = cli.texts("default_preference")
+    for name in preference:
+        if adapter_of(name) is None:
+            cli.warn("default_preference", f"names `{name}`, which is not known; known: {', '.join(ADAPTERS)}")
     cli.ignore("check_usage_limit")
     adapters = {name: _adapter(options) for name, options in cli.table("adapters").named().items()}
     cli.finish()

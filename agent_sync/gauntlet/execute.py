@@ -19,10 +19,11 @@ from agent_sync.gauntlet.model import Check, Loaded
 from agent_sync.gauntlet.passes import Pass
 from agent_sync.gauntlet.plan import Job
 from agent_sync.gauntlet.prepare import Prepared, RunOptions, prepare
-from agent_sync.gauntlet.report import said, summary
+from agent_sync.gauntlet.report import MOST_NAMED, said, summary
 from agent_sync.gauntlet.results import JobResult, Outcome, RunResult, overall
 from agent_sync.gauntlet.reviews import Cooling, run_review, skipped_findings
 from agent_sync.gauntlet.schedule import Pace, Schedule, default_cap
+from agent_sync.gauntlet.snapshot import Snapshot
 from agent_sync.gauntlet.state import State
 from agent_sync.gauntlet.status import Status
 from agent_sync.gauntlet.watchman import watching
@@ -70,11 +71,12 @@ def _alone(desk: Desk, loaded: Loaded, options: RunOptions, listener: Listener) 
 def _without_running(desk: Desk, prepared: Prepared, options: RunOptions) -> RunResult | None:
     """Return the answer where no gate has to run."""
     told = partial(_told, prepared)
+    if options.is_full and not (prepared.changes.files and prepared.plan.jobs):
+        # Nothing is left that could fail: a session that had failed is over, and so are its retries.
+        _archive(prepared, with_state=prepared.is_rerun)
     if not prepared.changes.files:
-        _archive(prepared)
         return told(Status.NO_CHANGES, f"Nothing changed compared with {prepared.changes.base.name}.")
     if not prepared.plan.jobs:
-        _archive(prepared)
         left_out = ", ".join(f"{one.id} ({one.reason})" for one in prepared.plan.skipped)
         return told(Status.NO_APPLICABLE_GATES, "No applicable gates." + (f" Skipped: {left_out}." if left_out else ""))
     if prepared.failed_runs > prepared.project.max_retries and options.is_full:
@@ -102,8 +104,8 @@ def _told(prepared: Prepared, status: Status, message: str) -> RunResult:
     )
 
 
-def _archive(prepared: Prepared) -> bool:
-    return clean.clean(prepared.logs, keep=prepared.project.max_previous_logs, with_state=False)
+def _archive(prepared: Prepared, *, with_state: bool = False) -> bool:
+    return clean.clean(prepared.logs, keep=prepared.project.max_previous_logs, with_state=with_state)
 
 
 def _run(desk: Desk, prepared: Prepared, options: RunOptions, listener: Listener) -> RunResult:
@@ -196,7 +198,8 @@ def _record(prepared: Prepared, options: RunOptions, result: RunResult, *, numbe
         commit=head,
         working_tree_ref=prepared.snapshot.tree,
         status=status,
-        run=number,
+        # The logs of a pass are moved aside, so whatever is found later comes from a run that was killed.
+        run=0 if result.status in PASSES and options.is_full else number,
         failed_runs=prepared.failed_runs + (1 if has_failed and options.is_full else 0),
         merge_base=prepared.changes.merge_base,
         was_in_base=bool(head and base and repo.is_ancestor(head, base)),
@@ -206,6 +209,13 @@ def _record(prepared: Prepared, options: RunOptions, result: RunResult, *, numbe
     )
 
 
+def _changed_meanwhile(prepared: Prepared, after: Snapshot) -> str:
+    """Say which files make a pass the pass of nothing that still is."""
+    names = prepared.repo.changed(prepared.snapshot.tree, after.tree, after.variables)
+    shown = ", ".join(repr(name) for name in names[:MOST_NAMED]) + (" …" if len(names) > MOST_NAMED else "")
+    return f"Files changed while the gates ran: {shown}. What gates write belongs into .gitignore."
+
+
 def _settled(desk: Desk, prepared: Prepared, options: RunOptions, result: RunResult) -> RunResult:
     """Remember a pass of the whole work, and move its logs aside."""
     snapshots.prune(prepared.repo)
@@ -213,7 +223,7 @@ def _settled(desk: Desk, prepared: Prepared, options: RunOptions, result: RunRes
         return result
     after = snapshots.take(prepared.repo, prepared.logs.path)
     if after.tree != prepared.snapshot.tree:
-        result = replace(result, notes=(*result.notes, "Files changed while the gates ran; the next stop looks again."))
+        result = replace(result, notes=(*result.notes, _changed_meanwhile(prepared, after)))
     elif prepared.key:
         result = replace(result, tree=after.tree)
         ran = tuple(one.id for one in result.results if one.outcome is Outcome.PASSED)

@@ -11,6 +11,7 @@ from typing import Any
 from agent_sync import clock, files
 from agent_sync.desk import Desk
 from agent_sync.gauntlet import lock, quick, state as states, wording
+from agent_sync.gauntlet.changes import Wanted
 from agent_sync.gauntlet.config import find_project
 from agent_sync.gauntlet.glance import Glance, glance
 from agent_sync.gauntlet.instructions import block_reason
@@ -167,7 +168,7 @@ def _ran(  # noqa: PLR0913  # where, what, how long, and whether it may block
     from agent_sync.gauntlet.execute import execute_run
 
     limit = min(deadline, time.monotonic() + desk.settings.gate.deadline_s)
-    result = execute_run(desk, root, RunOptions(deadline=limit))
+    result = execute_run(desk, root, RunOptions(Wanted(working=True), deadline=limit))
     if is_blocking(result.status) and may_block:
         result = _bounded(desk, event, result)
     blocks = is_blocking(result.status) and may_block

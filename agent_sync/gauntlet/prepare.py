@@ -93,6 +93,7 @@ def look(desk: Desk, loaded: Loaded, options: RunOptions) -> tuple[Changes, Plan
     base = find_base(repo, project.base_branch, options.wanted, desk.environment)
     snapshot = snapshots.take(repo, project.log_dir)
     changes = find_changes(repo, snapshot, options.wanted, base=base, environment=desk.environment)
+    snapshots.prune(repo)
     scope = replace(options.scope, is_ci=is_ci(desk.environment))
     return changes, plan(project, changes.files, scope, lambda path: (project.root / path).is_dir())
 

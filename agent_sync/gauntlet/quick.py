@@ -28,7 +28,7 @@ def line(raw: bytes) -> str | None:
     where = place.place_of([cwd, quiet.process_dir()], os.environ.get("CLAUDE_PROJECT_DIR", ""))
     if is_active:
         return None if _may_verify(where) else said("stop_hook_active", wording.ACTIVE)
-    root = place.gate_root(cwd, where) if where else None
+    root = place.gate_root(cwd, where.root) if where else None
     if where is None or root is None:
         return said("no_config", wording.NO_CONFIG)
     return _interval(where, root)

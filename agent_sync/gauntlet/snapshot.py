@@ -13,6 +13,7 @@ from agent_sync.gauntlet.repo import SLOW_LIMIT, Repo
 from agent_sync.place import CLAIM_NAME
 
 KEPT = 3
+NEW = ".new"
 # Neither a file monitor nor a hook of the user may see, or write because of, what happens in our index.
 _ALONE = (
     "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c", "core.splitIndex=false",
@@ -41,7 +42,7 @@ def take(repo: Repo, log_dir: Path) -> Snapshot:
 
 def object_variables(repo: Repo) -> dict[str, str]:
     """Return the variables with which git reads the snapshots kept so far beside its own objects."""
-    found = [_listed(path) for path in sorted(_home(repo).glob("*/objects"))]
+    found = [_listed(path) for path in sorted(_home(repo).glob("*/objects")) if path.parent.suffix != NEW]
     own = repo.git.environment.get("GIT_ALTERNATE_OBJECT_DIRECTORIES", "")
     kept = ":".join([*found, *([own] if own else [])])
     return {"GIT_ALTERNATE_OBJECT_DIRECTORIES": kept} if kept else {}
@@ -55,7 +56,7 @@ def _listed(path: Path) -> str:
 
 def prune(repo: Repo) -> None:
     """Delete all but the newest snapshots; failing to is no harm."""
-    kept = sorted(_home(repo).glob("*"), key=_age, reverse=True)
+    kept = sorted((path for path in _home(repo).glob("*") if path.is_dir()), key=_age, reverse=True)
     for old in kept[KEPT:]:
         shutil.rmtree(old, ignore_errors=True)
 
@@ -63,7 +64,7 @@ def prune(repo: Repo) -> None:
 def _built(repo: Repo, outside: tuple[str, ...], hidden: tuple[str, ...]) -> Snapshot:
     home = _home(repo)
     files.state_directory(home)
-    work = home / f"{os.getpid()}.new"
+    work = home / f"{os.getpid()}{NEW}"
     shutil.rmtree(work, ignore_errors=True)
     (work / "objects").mkdir(parents=True)
     try:

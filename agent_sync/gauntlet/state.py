@@ -1,7 +1,7 @@
 """What is remembered in the log directory about the last run."""
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -47,11 +47,6 @@ def read(log_dir: Path) -> State | None:
 def write(log_dir: Path, state: State) -> None:
     """Replace the record."""
     files.write_atomic(log_dir / NAME, json.dumps(_to_values(state), indent=2).encode() + b"\n")
-
-
-def with_unhealthy(state: State, unhealthy: dict[str, Any]) -> State:
-    """Return the record with other cooling reviewers."""
-    return replace(state, unhealthy=unhealthy)
 
 
 def _from_values(values: dict[str, Any]) -> State:

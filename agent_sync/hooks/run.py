@@ -48,7 +48,7 @@ def lifecycle(desk: Desk, event: HookEvent) -> Part:
 
 def gate_then_lifecycle(desk: Desk, event: HookEvent) -> Part:
     """Let the quality gate decide about the stop, then bring the claim as far as that allows."""
-    if gate_root(event.cwd, desk.place) is None:
+    if gate_root(event.cwd, desk.place.root) is None:
         return lifecycle(desk, event)
     from agent_sync.gating import known_from
     from agent_sync.gauntlet.gate import gate
@@ -120,7 +120,7 @@ def answer(arguments: list[str], raw: bytes) -> int:
 
 def _refuse_input(trigger: Trigger, place: Place) -> None:
     """No part acts on input that is no JSON object; where a gate is configured, it says so."""
-    if trigger is Trigger.STOP and gate_root("", place) is not None:
+    if trigger is Trigger.STOP and gate_root("", place.root) is not None:
         from agent_sync.gauntlet import wording
 
         values = {"decision": "approve", "status": "invalid_input", "message": wording.INVALID_INPUT}

@@ -172,6 +172,11 @@ def test_project_is_found_from_below(tmp_path):
     inside = str(tmp_path / "repo" / "part" / "a" / "b")
     assert find_project(inside, str(tmp_path / "repo")) == tmp_path / "repo" / "part"
     assert find_project(str(tmp_path / "repo"), str(tmp_path / "repo")) is None
+    write_files(tmp_path, {"outside/.gauntlet/config.yml": MINIMAL})
+    assert find_project(str(tmp_path / "outside"), str(tmp_path / "repo" / "part")) == tmp_path / "repo" / "part"
+    (tmp_path / "repo" / "part" / "a" / ".git").mkdir()
+    write_files(tmp_path, {"repo/part/a/b/.gauntlet/config.yml": MINIMAL})
+    assert find_project(inside, str(tmp_path / "repo")) == tmp_path / "repo" / "part"
     assert find_project("/", str(tmp_path / "repo" / "part")) == tmp_path / "repo" / "part"
 
 

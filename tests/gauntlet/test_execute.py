@@ -4,6 +4,7 @@ import time
 import pytest
 from support.gauntlet import GatedProject
 
+from agent_sync.gauntlet.changes import Wanted
 from agent_sync.gauntlet.execute import execute_run
 from agent_sync.gauntlet.plan import Scope
 from agent_sync.gauntlet.prepare import RunOptions
@@ -308,8 +309,19 @@ def test_taking_everything_back_ends_the_session(repo):
     run(project)
     (project.root / "src" / "a").unlink()
     assert run(project).status is Status.NO_CHANGES
+    assert ".execution_state" not in project.logs
     project.write({"src/a": "1"})
     assert run(project).status is Status.FAILED
+
+
+def test_looking_at_less_does_not_end_the_session(repo):
+    """A failure is not resolved by a run that looks at nothing."""
+    project = gated(repo, c="command: exit 1\n")
+    run(project)
+    project.commit()
+    assert run(project, wanted=Wanted(uncommitted=True)).status is Status.NO_CHANGES
+    assert run(project, scope=Scope(gate="none")).status is Status.NO_APPLICABLE_GATES
+    assert "check_src_c.1.log" in project.logs
 
 
 # What passed before
@@ -370,7 +382,7 @@ def test_gate_that_changes_files_is_not_remembered(repo):
     project = gated(repo, c="command: date +%N >> stamp\n")
     result = run(project)
     assert (result.status, result.tree) == (Status.PASSED, "")
-    assert "Files changed while the gates ran" in result.notes[-1]
+    assert "Files changed while the gates ran: 'src/stamp'." in result.notes[-1]
 
 
 def test_partial_run_is_no_pass_of_the_work(repo):
@@ -442,3 +454,64 @@ def test_empty_repository(tmp_path):
     result = run(project)
     assert result.status is Status.FAILED
     assert list((root / ".git" / "refs" / "heads").iterdir()) == []
+
+
+def test_shallow_clone(repo, tmp_path):
+    """A clone whose history was cut off is compared with what is there."""
+    project = gated(repo, c="command: exit 1\n")
+    project.commit()
+    project.git("checkout", "-q", "main")
+    clone = GatedProject.__new__(GatedProject)
+    clone.root = tmp_path / "clone"
+    subprocess.run(
+        ["git", "clone", "-q", "--depth", "1", "--branch", "work", f"file://{project.root}", str(clone.root)],
+        check=True,
+    )
+    result = run(clone)
+    assert result.status is Status.FAILED
+    assert "everything counts as changed" in result.notes[0]
+
+
+def test_submodule(repo, tmp_path):
+    """A submodule that moved counts as a change, and gates run beside it."""
+    inner = tmp_path / "inner"
+    subprocess.run(["git", "init", "-q", str(inner)], check=True)
+    subprocess.run(["git", "commit", "-q", "--allow-empty", "-m", "x"], cwd=inner, check=True)
+    project = gated(repo, "entry_points:\n  - path: .\n    checks: [c]\n", c="command: exit 1\n")
+    project.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner), "sub")
+    assert run(project).status is Status.FAILED
+
+
+def test_project_below_the_repositorys_root(repo):
+    """A project in a part of a larger repository keeps its logs and its paths to itself."""
+    project = gated(repo, c="command: 'true'\n")
+    part = "entry_points:\n  - path: lib\n    checks: [c]\n"
+    project.write(
+        {
+            "part/.gauntlet/config.yml": f"base_branch: main\n{part}",
+            "part/.gauntlet/checks/c.yml": "command: pwd; exit 1\n",
+            "part/lib/a": "1",
+        }
+    )
+    result = execute_run(project.desk(), project.root / "part")
+    assert [one.id for one in result.failed] == ["check:lib:c"]
+    assert f"{project.root}/part/lib\n" in result.failed[0].log.read_text()
+    assert result.failed[0].log.parent == project.root / "part" / "gauntlet_logs"
+
+
+def test_odd_paths(repo):
+    """Names with spaces, quotes, newlines and other alphabets are work like any other."""
+    config = 'entry_points:\n  - path: "s p/*"\n    checks: [c]\n'
+    project = gated(repo, config, c="command: pwd; exit 1\n")
+    project.write({"s p/ü'\"\n/a": "1", "s p/plain/x": "1"})
+    assert {one.id for one in run(project).failed} == {"check:s p/ü'\"\n:c", "check:s p/plain:c"}
+
+
+def test_a_wall_of_gates_that_hang(repo):
+    """Gates that all hang are cut off together, at the run's limit."""
+    names = [f"c{number}" for number in range(6)]
+    config = f"entry_points:\n  - path: src\n    checks: [{', '.join(names)}]\n"
+    project = gated(repo, config, **dict.fromkeys(names, "command: sleep 60\n"))
+    began = time.monotonic()
+    assert run(project, deadline=began + 0.5).status is Status.INFRASTRUCTURE_ERROR
+    assert time.monotonic() - began < 30

@@ -227,6 +227,10 @@ class TestStatuses:
         """Uncommitted work is looked at like any other; nothing passes unseen."""
         assert stop(failing).status == "failed"
 
+    def test_session_in_ci(self, failing):
+        """Also in CI a stop is about the working directory, committed or not."""
+        assert stop(failing, variables={"CI": "true"}).status == "failed"
+
     def test_infrastructure_error(self, repo):
         """What cannot run allows the stop, loudly, and opens nothing."""
         project = GatedProject(repo, ok="command: no-such-program\n")
@@ -365,6 +369,12 @@ class TestInterval:
         stop(working)
         working.write({"src/a": "2"})
         age_of_last_run(working, -60)
+        assert stop(working).status == "passed"
+
+    def test_killed_run_after_a_pass_is_not_throttled(self, working):
+        """Logs that no finished run accounts for are looked into at once."""
+        stop(working)
+        working.write({"src/a": "2", "gauntlet_logs/check_src_ok.1.log": "cut off"})
         assert stop(working).status == "passed"
 
     def test_partial_run_does_not_throttle(self, working):

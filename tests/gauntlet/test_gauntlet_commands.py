@@ -280,3 +280,36 @@ def is_gone(pid):
             return True
         time.sleep(0.05)
     return False
+
+
+def test_live_progress_on_a_terminal(failing):
+    """On a terminal the gates that run are shown, and each one's result in colour."""
+    main, other = os.openpty()
+    environment = {name: value for name, value in os.environ.items() if name != "NO_COLOR"} | {"TERM": "xterm"}
+    with subprocess.Popen(
+        [COMMAND, "gauntlet", "run"], cwd=failing.root, stdin=other, stdout=other, stderr=other, env=environment
+    ) as process:
+        os.close(other)
+        shown = b""
+        while chunk := _read(main):
+            shown += chunk
+        assert process.wait(30) == 1
+    os.close(main)
+    assert b"\x1b[31m" in shown
+    assert b"Status: Failed" in shown
+
+
+def _read(descriptor):
+    try:
+        return os.read(descriptor, 65536)
+    except OSError:
+        return b""
+
+
+def test_views_as_json(failing):
+    """Every listing can be read by programs."""
+    assert set(json.loads(gauntlet(failing, "health", "--json").stdout)["reviewers"]) >= {"claude", "codex"}
+    assert gauntlet(failing, "run", "-u", "-c", "HEAD").status == 2
+    failing.write({".gauntlet/config.yml": "a: ["})
+    assert gauntlet(failing, "detect").status == 2
+    assert "not valid YAML" in gauntlet(failing, "list").stderr
