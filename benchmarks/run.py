@@ -17,6 +17,12 @@ CLAIM = """{"schema_version": 1, "item_id": "PVTI_1", "issue_number": 42, "branc
 "agent_id": "octo-1", "phase": "coding", "summary": "", "status": "In Progress", "pr_number": null,
 "last_check_poll": null, "last_synced_status": "In Progress"}"""
 
+GATE = {
+    ".gauntlet/config.yml": "base_branch: main\nentry_points:\n  - path: .\n    checks: [ok]\n",
+    ".gauntlet/checks/ok.yml": "command: 'true'\n",
+    ".gitignore": "gauntlet_logs\n",
+}
+
 
 def quietly(*command: str | Path, cwd: Path, stdin: str = "") -> None:
     """Run a command that must succeed."""
@@ -45,10 +51,26 @@ def repository(directory: Path, claim: str) -> Path:
     return directory
 
 
-def seconds(command: list[str], cwd: Path) -> float:
+def gated(directory: Path) -> Path:
+    """Make a repository whose gate has just passed, so that stops are inside the interval."""
+    repository(directory, "")
+    for name, text in GATE.items():
+        (directory / name).parent.mkdir(parents=True, exist_ok=True)
+        (directory / name).write_text(text, encoding="utf-8")
+    quietly("git", "add", "-A", cwd=directory)
+    quietly("git", "-c", "user.name=b", "-c", "user.email=b@example.invalid", "commit", "-qm", "x", cwd=directory)
+    (directory / "changed.txt").write_text("x", encoding="utf-8")
+    for _ in range(3):
+        time.sleep(0.2)
+        quietly(DEVELOPMENT, "on-stop", cwd=directory, stdin="{}")
+        quietly(DEVELOPMENT, "gauntlet", "stop-hook", cwd=directory, stdin="{}")
+    return directory
+
+
+def seconds(command: list[str], cwd: Path, stdin: bytes = b"{}") -> float:
     """Time one run of a command, from outside."""
     began = time.perf_counter()
-    subprocess.run(command, cwd=cwd, input=b"{}", capture_output=True, check=True)
+    subprocess.run(command, cwd=cwd, input=stdin, capture_output=True, check=True)
     return time.perf_counter() - began
 
 
@@ -72,11 +94,17 @@ def main() -> None:
         programs = installed(directory)
         empty = repository(directory / "empty", "")
         coding = repository(directory / "coding", CLAIM)
+        gate = gated(directory / "gated")
+        active = f'{{"cwd": "{gate}", "stop_hook_active": true}}'.encode()
         command, python = str(programs / "agent-sync"), str(programs / "python")
         cases = {
             "python -c pass": lambda: seconds([python, "-c", "pass"], empty),
             "on-stop, no claim file": lambda: seconds([command, "on-stop"], empty),
             "on-stop, quiet coding claim": lambda: seconds([command, "on-stop"], coding),
+            "on-stop, gate inside its interval": lambda: seconds([command, "on-stop"], gate),
+            "gauntlet stop-hook, no config": lambda: seconds([command, "gauntlet", "stop-hook"], empty),
+            "gauntlet stop-hook, active flag": lambda: seconds([command, "gauntlet", "stop-hook"], gate, active),
+            "gauntlet stop-hook, inside interval": lambda: seconds([command, "gauntlet", "stop-hook"], gate),
             "python -c 'import json'": lambda: seconds([python, "-c", "import json"], empty),
             "python -m agent_sync, no claim file": lambda: seconds([python, "-m", "agent_sync", "on-stop"], empty),
         }

@@ -26,7 +26,7 @@ def command(*, fast: bool, picture: str) -> None:
     began = time.monotonic()
     pause = 0.0 if fast else 1.2
     requests = 0
-    with stage() as scenery, view(is_terminal=sys.stdout.isatty(), pause=pause, picture=picture) as shown:
+    with stage(with_gate=True) as scenery, view(is_terminal=sys.stdout.isatty(), pause=pause, picture=picture) as shown:
         for scene in story():
             played = scene.play(scenery)
             check(scene, played)

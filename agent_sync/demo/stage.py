@@ -17,6 +17,11 @@ from typing import Any
 
 from agent_sync.errors import BadInput
 
+# One gate: nothing unfinished in the code.
+GATE = {
+    ".gauntlet/config.yml": "base_branch: origin/main\nentry_points:\n  - path: .\n    checks: [finished]\n",
+    ".gauntlet/checks/finished.yml": "command: '! grep -n UNFINISHED *.py'\n",
+}
 _PERSON = {"NAME": "Demo", "EMAIL": "demo@example.invalid"}
 
 
@@ -93,8 +98,8 @@ class Stage:
 
 
 @contextlib.contextmanager
-def stage() -> Iterator[Stage]:
-    """Set the stage and take it down again."""
+def stage(*, with_gate: bool = False) -> Iterator[Stage]:
+    """Set the stage, with a quality gate if wanted, and take it down again."""
     try:
         from agent_sync.emulator.server import running
     except ImportError as error:
@@ -103,7 +108,10 @@ def stage() -> Iterator[Stage]:
     directory = Path(tempfile.mkdtemp(prefix="agent-sync-demo-"))
     try:
         with running("small") as server:
-            yield _cloned(server.url, directory)
+            scenery = _cloned(server.url, directory)
+            if with_gate:
+                _add_gate(scenery)
+            yield scenery
     finally:
         shutil.rmtree(directory, ignore_errors=True)
 
@@ -113,8 +121,16 @@ def _cloned(url: str, directory: Path) -> Stage:
     home.mkdir()
     environment = _environment(url, home)
     subprocess.run(["git", "clone", "--quiet", f"{url}/octo/demo.git", str(root)], env=environment, check=True)
-    (root / ".git" / "info" / "exclude").write_text(".agent-claim.json*\n", encoding="utf-8")
+    (root / ".git" / "info" / "exclude").write_text(".agent-claim.json*\ngauntlet_logs\n", encoding="utf-8")
     return Stage(url, root, environment)
+
+
+def _add_gate(scenery: Stage) -> None:
+    for name, text in GATE.items():
+        (scenery.root / name).parent.mkdir(parents=True, exist_ok=True)
+        scenery.commit(name, text, f"Add {name}")
+    push = ["git", "push", "--quiet", "origin", "main"]
+    subprocess.run(push, cwd=scenery.root, env=scenery.environment, check=True)
 
 
 def _environment(url: str, home: Path) -> dict[str, str]:

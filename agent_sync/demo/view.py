@@ -21,7 +21,7 @@ from agent_sync.demo.stage import Played, Stage
 from agent_sync.demo.story import Scene
 
 COLUMNS = ("Todo", "In Progress", "In Review", "Done")
-SHOWN = 17
+SHOWN = 20
 OVER = "over"
 
 
@@ -56,6 +56,8 @@ def said(played: Played | None) -> str:
         values = json.loads(text)
     except ValueError:
         return text.split("\n")[0]
+    if "decision" in values and "hookSpecificOutput" not in values:
+        return f"{values['decision']}: {values['message']}"
     context = values.get("hookSpecificOutput", {}).get("additionalContext", "")
     return str(values.get("systemMessage") or context).split("\n")[0]
 
