@@ -17,6 +17,8 @@ CLAIM = """{"schema_version": 1, "item_id": "PVTI_1", "issue_number": 42, "branc
 "agent_id": "octo-1", "phase": "coding", "summary": "", "status": "In Progress", "pr_number": null,
 "last_check_poll": null, "last_synced_status": "In Progress"}"""
 
+GATES = "base_branch: main\nentry_points:\n  - path: .\n    checks: [ok]\n"
+
 
 def quietly(*command: str | Path, cwd: Path, stdin: str = "") -> None:
     """Run a command that must succeed."""
@@ -42,6 +44,17 @@ def repository(directory: Path, claim: str) -> Path:
         (directory / ".agent-claim.json").write_text(claim, encoding="utf-8")
     time.sleep(0.2)
     quietly(DEVELOPMENT, "on-stop", cwd=directory, stdin="{}")
+    return directory
+
+
+def gated(directory: Path) -> Path:
+    """Make a repository whose gates have just passed, so that the next stop needs no run."""
+    (directory / ".gauntlet" / "checks").mkdir(parents=True)
+    (directory / ".gauntlet" / "config.yml").write_text(GATES, encoding="utf-8")
+    (directory / ".gauntlet" / "checks" / "ok.yml").write_text("command: 'true'\n", encoding="utf-8")
+    quietly("git", "init", "-q", "-b", "main", cwd=directory)
+    for _ in range(2):
+        quietly(DEVELOPMENT, "gauntlet", "stop-hook", cwd=directory, stdin="{}")
     return directory
 
 
@@ -72,11 +85,14 @@ def main() -> None:
         programs = installed(directory)
         empty = repository(directory / "empty", "")
         coding = repository(directory / "coding", CLAIM)
+        gates = gated(directory / "gated")
         command, python = str(programs / "agent-sync"), str(programs / "python")
         cases = {
             "python -c pass": lambda: seconds([python, "-c", "pass"], empty),
             "on-stop, no claim file": lambda: seconds([command, "on-stop"], empty),
             "on-stop, quiet coding claim": lambda: seconds([command, "on-stop"], coding),
+            "gauntlet stop-hook, no gates": lambda: seconds([command, "gauntlet", "stop-hook"], empty),
+            "gauntlet stop-hook, interval": lambda: seconds([command, "gauntlet", "stop-hook"], gates),
             "python -c 'import json'": lambda: seconds([python, "-c", "import json"], empty),
             "python -m agent_sync, no claim file": lambda: seconds([python, "-m", "agent_sync", "on-stop"], empty),
         }

@@ -189,7 +189,8 @@ def _human(result: RunResult, warnings: tuple[str, ...]) -> str:
     lines = [result.message] if result.status in _TOLD else []
     lines += [line for line in result.error.splitlines() if line not in result.message]
     lines += [*warnings, *result.notes]
-    lines += [f"gate definitions on this branch: {line}" for line in result.definitions]
+    if result.definitions:
+        lines.append(f"gate definitions on this branch: {'; '.join(result.definitions)}")
     lines += [f"full details: {result.console_log}"] if result.status in _TOLD and result.console_log else []
     return "\n".join(f"agent-sync: {line}" for line in lines)
 
