@@ -18,6 +18,9 @@ $(VENV)/ready: requirements/installer.txt requirements/dev.txt
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
+demo: $(VENV)/ready ## claim to close on a local GitHub, live: no token, no network
+	@$(BIN)/agent-sync demo
+
 test: lint unit ## lint, types, layers, and every test (under ten minutes on two cores)
 
 lint: $(VENV)/ready
@@ -33,7 +36,7 @@ unit: $(VENV)/ready
 	$(BIN)/coverage report --fail-under=90
 
 prove: $(VENV)/ready ## the long sweeps: every interruption point, large simulators
-	AGENT_SYNC_PROVE=1 $(BIN)/python -m pytest -m prove -p no:randomly
+	AGENT_SYNC_PROVE=1 $(BIN)/python -m pytest -n 2 -p no:randomly tests/crash tests/acceptance tests/test_quiet.py tests/test_rounds.py tests/claim tests/hooks
 
 bench: $(VENV)/ready ## ratios against a bare interpreter, on the built wheel
 	$(BIN)/python benchmarks/run.py

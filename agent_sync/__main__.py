@@ -8,14 +8,30 @@ HOOKS = ("on-stop", "on-idle", "session-start", "on-prompt", "on-tool")
 
 def main() -> None:
     """Run the command that the arguments name."""
-    if len(sys.argv) > 1 and sys.argv[1] in HOOKS and "--help" not in sys.argv:
+    if len(sys.argv) > 1 and sys.argv[1] in HOOKS and not {"--help", "-h"} & set(sys.argv):
         hook()
+    elif sys.argv[1:] == ["statusline"]:
+        # The client runs it after every message, so it does not wait for the command line to load.
+        from agent_sync import statusline
+
+        statusline.main()
     elif sys.argv[1:3] == ["gauntlet", "stop-hook"] and "--help" not in sys.argv:
         stop_gate()
     else:
         from agent_sync.cli.app import run
 
         run()
+
+
+def gate_line(raw: bytes) -> str | None:
+    """Return what the gate says of a stop, nothing where none is configured, or None where it has to look."""
+    from agent_sync import quiet
+
+    if os.environ.get(quiet.NESTED) or quiet.gate_root(raw) is None:
+        return ""
+    from agent_sync.gauntlet import quick
+
+    return quick.line(raw)
 
 
 def stop_gate() -> None:
@@ -38,9 +54,13 @@ def hook() -> None:
     from agent_sync import quiet
 
     raw = quiet.read_stdin()
-    if quiet.nothing_to_do(sys.argv[1], raw):
-        # Nothing was opened or printed, so there is nothing to finalise.
-        os._exit(0)
+    # A watcher is not a short answer: only what silences every hook silences it from here.
+    if quiet.is_nested() or ("--rewake" not in sys.argv and quiet.nothing_to_do(sys.argv[1], raw)):
+        line = gate_line(raw) if sys.argv[1] == "on-stop" else ""
+        if line is not None:
+            os.write(1, line.encode())
+            # Nothing was opened, so there is nothing to finalise.
+            os._exit(0)
     from agent_sync.hooks.run import run
 
     run(sys.argv[1:], raw)

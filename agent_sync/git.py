@@ -5,12 +5,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agent_sync.errors import BadInput, GitFailed
+from agent_sync.masking import masked
 from agent_sync.processes import Finished, Processes
 
 # Variables of a surrounding git hook would point every call at another repository or index.
 _MISLEADING = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_COMMON_DIR")
 _ASKED = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
 _BRANCH = re.compile(r"[^\x00-\x20~^:?*\[\\\x7f]+")
+# `worktree list -z` came with it.
+OLDEST = (2, 36)
 LOCAL_LIMIT = 30.0
 NETWORK_LIMIT = 120.0
 
@@ -31,6 +34,12 @@ class Git:
     def current_branch(self) -> str | None:
         """Return the branch that is checked out; None on a detached HEAD."""
         return self._run("symbolic-ref", "--quiet", "--short", "HEAD").stdout.strip() or None
+
+    def default_branch(self, remote: str) -> str | None:
+        """Return the remote's default branch, as far as this clone has been told."""
+        prefix = f"refs/remotes/{remote}/"
+        found = self._run("symbolic-ref", "--quiet", f"{prefix}HEAD").stdout.strip()
+        return found.removeprefix(prefix) or None
 
     def remote_url(self, remote: str) -> str | None:
         """Return where a remote is, as git itself would use it."""
@@ -73,6 +82,14 @@ class Git:
         prefix = "worktree "
         return tuple(line.removeprefix(prefix) for line in found.stdout.split("\0") if line.startswith(prefix))
 
+    def version(self) -> str:
+        """Return what git says its version is."""
+        return self._run("version").stdout.strip().removeprefix("git version ")
+
+    def is_ignored(self, path: str) -> bool:
+        """Tell whether git passes a file over; one that is tracked is not passed over."""
+        return self._run("check-ignore", "--quiet", "--", path).status == 0
+
     def changes(self) -> tuple[str, ...]:
         """Return the files that differ from HEAD, untracked ones included, the claim file apart."""
         arguments = [
@@ -105,7 +122,7 @@ class Git:
         if "non-fast-forward" in pushed.stdout or "fetch first" in pushed.stdout:
             message = f"Branch {branch} on {remote} has commits that are not here."
             raise GitFailed(message, attempted=attempted, helps=f"git pull --rebase {remote} {branch}")
-        reason = " ".join(f"{pushed.stderr} {pushed.stdout}".split())[-300:]
+        reason = masked(" ".join(f"{pushed.stderr} {pushed.stdout}".split()))[-300:]
         raise GitFailed(f"git push failed: {reason}.", attempted=attempted, helps=f"git push {remote} {branch}")
 
     def _run(
@@ -117,7 +134,7 @@ class Git:
         try:
             return self.processes.run(command, directory=self.root, environment=asked, stdin=stdin, timeout=timeout)
         except FileNotFoundError as error:
-            raise GitFailed("git is not installed, or not on PATH.", helps="install git 2.30 or newer") from error
+            raise GitFailed("git is not installed, or not on PATH.", helps="install git 2.36 or newer") from error
         except TimeoutError as error:
             raise GitFailed(f"{error}.", attempted=f"running git {arguments[0]}") from error
 

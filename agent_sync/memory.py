@@ -9,6 +9,7 @@ from agent_sync import files
 from agent_sync.place import Place
 
 KEPT = 200
+LOCK_WAIT = 5.0
 
 
 class Memory:
@@ -24,7 +25,8 @@ class Memory:
 
     def claimed(self, issue: int, agent_id: str) -> None:
         """Remember a claim as ours."""
-        _write(self._claims, _read(self._claims) | {str(issue): agent_id})
+        with files.locked(self._claims.with_suffix(".lock"), wait=LOCK_WAIT, doing="remembering a claim"):
+            _write(self._claims, _read(self._claims) | {str(issue): agent_id})
 
     def agent_of(self, issue: int) -> str | None:
         """Return under which name this clone claimed an issue."""

@@ -48,27 +48,30 @@ class Outbox:
 
     def add(self, notices: Iterable[Notice]) -> None:
         """Keep what is new until it was said."""
-        known = self.told()
-        new = tuple(notice for notice in notices if notice.id not in known)
-        if new:
-            with self._changing() as box:
-                told = (*box.told, *(notice.id for notice in new))[-REMEMBERED:]
-                self._write(Box((*box.waiting, *new), told))
-
-    def unread(self, readers: Readers) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return what the human, and what the agent, has not read yet, as far as they can be reached."""
-        waiting = self.waiting() if readers.human or readers.agent else ()
-        human = tuple(notice.text for notice in waiting if notice.for_human and readers.human)
-        agent = tuple(notice.text for notice in waiting if notice.for_agent and readers.agent)
-        return human, agent
-
-    def mark(self, readers: Readers) -> None:
-        """Forget what these readers have read."""
-        if not self.waiting():
+        told_before = self.told()
+        possible = {notice.id: notice for notice in notices if notice.id not in told_before}
+        if not possible:
             return
         with self._changing() as box:
-            left = (_left(notice, readers) for notice in box.waiting)
+            new = tuple(notice for notice in possible.values() if notice.id not in box.told)
+            told = (*box.told, *(notice.id for notice in new))[-REMEMBERED:]
+            self._write(Box((*box.waiting, *new), told))
+
+    def mark(self, read: tuple[Notice, ...], readers: Readers) -> None:
+        """Forget what these readers have read of these notices; what came in meanwhile still waits."""
+        if not any(unread(read, readers)):
+            return
+        ids = {notice.id for notice in read}
+        with self._changing() as box:
+            left = (_left(notice, readers) if notice.id in ids else notice for notice in box.waiting)
             self._write(Box(tuple(notice for notice in left if notice.for_human or notice.for_agent), box.told))
+
+    def forget(self, prefixes: tuple[str, ...]) -> None:
+        """Let notices of these kinds be news again."""
+        with self._changing() as box:
+            told = tuple(identity for identity in box.told if not identity.startswith(prefixes))
+            if told != box.told:
+                self._write(Box(box.waiting, told))
 
     def waking(self) -> tuple[Notice, ...]:
         """Return what is worth waking the agent for."""
@@ -98,6 +101,13 @@ class Outbox:
     def _write(self, box: Box) -> None:
         values: dict[str, Any] = {"waiting": [asdict(notice) for notice in box.waiting], "told": list(box.told)}
         files.write_atomic(self._file, json.dumps(values).encode(), mode=0o600)
+
+
+def unread(waiting: tuple[Notice, ...], readers: Readers) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return what the human, and what the agent, has not read yet, as far as they can be reached."""
+    human = tuple(notice.text for notice in waiting if notice.for_human and readers.human)
+    agent = tuple(notice.text for notice in waiting if notice.for_agent and readers.agent)
+    return human, agent
 
 
 def _left(notice: Notice, readers: Readers) -> Notice:

@@ -5,6 +5,7 @@ import os
 CLAIM_NAME = ".agent-claim.json"
 SETTINGS_NAME = ".agent-sync.toml"
 STATE_NAME = "agentsync"
+GATE_CONFIG = os.path.join(".gauntlet", "config.yml")
 
 
 class Place:
@@ -51,6 +52,20 @@ def place_of(starts: list[str], project_dir: str) -> Place | None:
     return None
 
 
+def gate_root(start: str, top: str) -> str | None:
+    """Return the nearest directory with gates from `start` up to the worktree's root; one root serves all else."""
+    path = os.path.realpath(start) if start else top
+    found = None
+    while path.startswith(top + os.sep):
+        if found is None and os.path.isfile(os.path.join(path, GATE_CONFIG)):
+            found = path
+        if os.path.lexists(os.path.join(path, ".git")):
+            # Another repository lies inside this one: its gates are its own.
+            found = None
+        path = os.path.dirname(path)
+    return found or (top if os.path.isfile(os.path.join(top, GATE_CONFIG)) else None)
+
+
 def worktree(start: str) -> Place | None:
     """Return the worktree that holds `start`, found as git finds it: the nearest parent with a `.git`."""
     path = os.path.realpath(start)
@@ -66,7 +81,7 @@ def worktree(start: str) -> Place | None:
 
 def _git_dir(root: str) -> str | None:
     """Return the git directory of `root`, through the `.git` file of a linked worktree or submodule."""
-    dot_git = os.path.join(root, ".git")
+    dot_git = os.path.realpath(os.path.join(root, ".git"))
     if os.path.isfile(os.path.join(dot_git, "HEAD")):
         return dot_git
     pointer = _first_line(dot_git)

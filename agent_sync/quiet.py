@@ -15,13 +15,17 @@ from agent_sync.place import Place
 NESTED = "AGENT_SYNC_NESTED"
 SETTING_PREFIXES = ("AGENT_SYNC_", "MOLTNET_", "XDG_CONFIG_HOME", "HOME")
 NEVER = "never"
+PATIENCE = 1.0
 _PIPE_ROOM = 65536
+
+
+def is_nested() -> bool:
+    """Tell whether this runs inside an agent that a gate has started: then every hook is silent."""
+    return bool(os.environ.get(NESTED))
 
 
 def nothing_to_do(hook: str, raw: bytes) -> bool:
     """Tell whether `hook`, given `raw` on standard input, would certainly do and say nothing."""
-    if os.environ.get(NESTED):
-        return True
     cwd = cwd_in(raw)
     if cwd is None:
         return False
@@ -30,6 +34,13 @@ def nothing_to_do(hook: str, raw: bytes) -> bool:
         return not os.path.lexists(place.CLAIM_NAME)
     due, _, seen = _read(stamp_file(where, hook)).partition("\n")
     return bool(seen) and not is_past(due) and seen == look(where, hook)
+
+
+def gate_root(raw: bytes) -> str | None:
+    """Return the directory whose gates a stop is about."""
+    cwd = cwd_in(raw) or ""
+    where = place.place_of([cwd, process_dir()], os.environ.get("CLAUDE_PROJECT_DIR", ""))
+    return place.gate_root(cwd, where.root) if where else None
 
 
 def is_past(due: str) -> bool:
@@ -66,6 +77,19 @@ def read_stdin() -> bytes:
     return b"".join(chunks)
 
 
+def rest_of_stdin() -> bytes:
+    """Return what comes after a first piece that only looked complete; a silent writer is not waited for long."""
+    import select
+
+    chunks = []
+    try:
+        while select.select([0], [], [], PATIENCE)[0] and (chunk := os.read(0, _PIPE_ROOM)):
+            chunks.append(chunk)
+    except (OSError, ValueError):
+        return b""
+    return b"".join(chunks)
+
+
 def cwd_in(raw: bytes) -> str | None:
     """Return the input's `cwd`, "" if it names none, or None where only a JSON parser could tell."""
     text = raw.strip()
@@ -76,7 +100,7 @@ def cwd_in(raw: bytes) -> str | None:
         return "" if text == b"{}" else None
     colon, quote, value = rest.partition(b'"')
     path, end, _ = value.partition(b'"')
-    plain = colon.strip() == b":" and quote and end and b"\\" not in path
+    plain = colon.strip() == b":" and quote and end and b"\\" not in path and b"\0" not in path
     unique = b"{" not in head[1:] and key not in rest
     return os.fsdecode(path) if plain and unique else None
 
@@ -94,7 +118,8 @@ def watched(where: Place) -> list[str]:
     return [
         where.claim_file,
         where.settings_file,
-        os.path.join(where.root, ".gauntlet"),
+        os.path.join(where.common_dir, "config"),
+        os.path.join(where.git_dir, "config.worktree"),
         os.path.join(where.git_dir, "HEAD"),
         os.path.join(where.git_dir, "logs", "HEAD"),
         os.path.join(where.state_dir, "outbox.json"),

@@ -1,6 +1,8 @@
 """Drives a claim: look, decide, act, save, and look again until nothing is left to do."""
 
+import contextlib
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -10,6 +12,7 @@ from agent_sync.act import act
 from agent_sync.claim.model import Claim
 from agent_sync.desk import Desk
 from agent_sync.errors import ClaimGone, RateLimited
+from agent_sync.lifecycle import messages
 from agent_sync.lifecycle.actions import (
     Action,
     BranchPushed,
@@ -18,13 +21,14 @@ from agent_sync.lifecycle.actions import (
     Outcome,
     Paused,
     PullRefused,
+    PullReopened,
     Record,
     Say,
 )
 from agent_sync.lifecycle.decide import decide
 from agent_sync.lifecycle.evolve import evolve
-from agent_sync.lifecycle.facts import Branch, Facts, Trigger
-from agent_sync.lifecycle.needs import AskBranch, AskCard, AskClosing, AskLookup, AskPull, Question, needs
+from agent_sync.lifecycle.facts import Branch, Facts, GateSeen, Trigger
+from agent_sync.lifecycle.needs import AskBranch, AskCard, AskClosing, AskGate, AskLookup, AskPull, Question, needs
 from agent_sync.lifecycle.pr_body import marker
 from agent_sync.lifecycle.report import report
 from agent_sync.lifecycle.steps import STEPS, Step
@@ -32,6 +36,8 @@ from agent_sync.lifecycle.steps import STEPS, Step
 # More rounds than any real task has steps: a mistake of ours must not become an endless loop.
 MOST_ROUNDS = 12
 ACTOR_LOCK = "actor.lock"
+# A hook holds the lock for a few requests; only a gate run takes longer.
+COMMAND_WAIT = 20.0
 
 
 @dataclass(frozen=True)
@@ -46,12 +52,12 @@ IDLE = Looked(was_idle=True)
 BUSY = Looked(was_idle=False)
 
 
-def drive(desk: Desk, trigger: Trigger, *, session_id: str) -> Looked:
+def drive(desk: Desk, trigger: Trigger, *, session_id: str, gate: GateSeen | None = None) -> Looked:
     """Bring the claim as far as it goes now; another process at the same claim makes this one step back."""
     claim = desk.store.read()
     if claim is None:
         return IDLE
-    facts = Facts(clock.now(), desk.settings, session_id, desk.outbox.told())
+    facts = Facts(clock.now(), desk.settings, session_id, desk.outbox.told(), gate=gate)
     if not needs(trigger, claim, facts) and not decide(trigger, claim, facts):
         # What depends on the session cannot be answered by a stamp that knows none.
         depends_on_session = STEPS[trigger][claim.phase] is Step.REMIND
@@ -60,6 +66,13 @@ def drive(desk: Desk, trigger: Trigger, *, session_id: str) -> Looked:
         if is_alone:
             _rounds(desk, trigger, facts)
     return BUSY
+
+
+@contextlib.contextmanager
+def acting_alone(desk: Desk, doing: str) -> Iterator[None]:
+    """Hold the right to act on this worktree's claim, waiting for a hook that is at it."""
+    with files.locked(Path(desk.place.state_dir) / ACTOR_LOCK, wait=COMMAND_WAIT, doing=doing):
+        yield
 
 
 def looked_up(desk: Desk, trigger: Trigger, claim: Claim) -> Facts:
@@ -84,7 +97,11 @@ def _rounds(desk: Desk, trigger: Trigger, facts: Facts) -> None:
         except ClaimGone:
             return
         if is_over:
-            return
+            # Whoever wrote the file meanwhile has stepped back because of us.
+            latest = desk.store.read()
+            if latest == claim:
+                return
+            claim, facts = latest, facts.outdated()
     desk.log.write(facts.now, "rounds-exceeded", trigger=trigger)
 
 
@@ -100,10 +117,12 @@ def _round(desk: Desk, trigger: Trigger, *, claim: Claim, facts: Facts) -> tuple
 
 
 def _asked(desk: Desk, trigger: Trigger, claim: Claim, facts: Facts) -> Facts:
-    for question in needs(trigger, claim, facts):
-        began, before = time.monotonic(), desk.requests
-        facts = _answered(desk, question, claim, facts)
-        _logged(desk, type(question).__name__, began, before, trigger=trigger, phase=claim.phase)
+    # An answer can make a further question worth asking.
+    while questions := needs(trigger, claim, facts):
+        for question in questions:
+            began, before = time.monotonic(), desk.requests
+            facts = _answered(desk, question, claim, facts)
+            _logged(desk, type(question).__name__, began, before, trigger=trigger, phase=claim.phase)
     return facts
 
 
@@ -112,6 +131,10 @@ def _answered(desk: Desk, question: Question, claim: Claim, facts: Facts) -> Fac
         case AskBranch(branch):
             is_current = desk.git.current_branch() == branch
             return replace(facts, branch=Branch(desk.git.head_of(branch), is_current))
+        case AskGate():
+            from agent_sync.gating import gate_seen
+
+            return replace(facts, gate=gate_seen(desk))
         case AskLookup(branch, issue):
             return replace(facts, lookup=desk.gateway.lookup(branch=branch, issue=issue))
         case AskPull(number, with_checks):
@@ -142,10 +165,12 @@ def _perform(
 
 def _settle(desk: Desk, trigger: Trigger, outcome: Outcome, *, claim: Claim, facts: Facts) -> Claim | None:
     """Put on record what happened: the sentence first, so that a crash in between cannot lose it."""
+    if isinstance(outcome, PullReopened):
+        desk.outbox.forget(messages.NEWS_AFTER_REOPENING)
     desk.outbox.add(report(trigger, claim, outcome, facts))
     with desk.store.locked() as token:
         if isinstance(outcome, ClaimDeleted):
-            desk.store.delete(token)
+            desk.store.delete(token, claim)
             return None
         changed = evolve(claim, outcome)
         return claim if changed == claim else desk.store.save(token, seen=claim, changed=changed)

@@ -62,6 +62,7 @@ class Pull(Section):
     """How pull requests are opened."""
 
     base: Annotated[str, Field(description="Branch to merge into; default: the repository's default branch")] = ""
+    require_gate: Annotated[bool, Field(description="Open no pull request before the gates have passed")] = True
     closes_issue: Annotated[bool, Field(description="Write `Closes #N`, so that merging closes the issue")] = False
     checklist: Annotated[tuple[str, ...], Field(strict=False, description="Boxes for a human to tick")] = (
         MISSION_CHECKLIST
@@ -83,7 +84,6 @@ class Checks(Section):
     """How CI is watched."""
 
     backoff_s: Annotated[Seconds, Field(description="Least time between two looks at the checks")] = 120
-    settle_s: Annotated[Seconds, Field(description="How long `no checks yet` may last before it is said")] = 60
 
 
 class Idle(Section):

@@ -8,7 +8,7 @@ from agent_sync.claim.model import Claim
 from agent_sync.claim.phases import Phase
 from agent_sync.claim.store import ClaimStore
 from agent_sync.desk import Desk
-from agent_sync.errors import AgentSyncError, BadInput, Conflict, GitHubError, Refused
+from agent_sync.errors import AgentSyncError, BadInput, Conflict, Refused
 from agent_sync.lifecycle.board import card_change
 from agent_sync.lifecycle.claiming import agent_name, branch_name, objection, warnings
 from agent_sync.lifecycle.facts import Card, PullState
@@ -38,12 +38,20 @@ class Taken:
     is_restored: bool
 
 
-def refuse_second_claim(desk: Desk) -> None:
-    """Stop where this worktree already holds a task."""
+def unfinished_claim(desk: Desk) -> Claim | None:
+    """Return a claim that a crash kept from being mirrored; stop where this worktree holds any other."""
     held = desk.store.read()
-    if held:
-        message = f"This worktree already holds issue #{held.issue_number} (phase {held.phase})."
-        raise BadInput(message, helps="agent-sync status, or `agent-sync claim ISSUE --worktree` for a second one")
+    if held is None or held.is_unmirrored:
+        return held
+    message = f"This worktree already holds issue #{held.issue_number} (phase {held.phase})."
+    raise BadInput(message, helps="agent-sync status, or `agent-sync claim ISSUE --worktree` for a second one")
+
+
+def finish(desk: Desk, claim: Claim) -> Taken:
+    """Mirror a claim on GitHub that a crash kept from being mirrored."""
+    task = desk.gateway.task(claim.issue_number)
+    mirrored, trouble = _mirrored(desk, task, desk.store, claim)
+    return Taken(mirrored, desk.place.root, one_line(task.title), (), trouble, is_restored=True)
 
 
 def checked(desk: Desk, task: Task, wish: Wish) -> tuple[str, ...]:
@@ -60,6 +68,7 @@ def checked(desk: Desk, task: Task, wish: Wish) -> tuple[str, ...]:
 def take(desk: Desk, task: Task, wish: Wish) -> Taken:
     """Take the task: what is local first, so that a crash leaves a claim that the next stop mirrors."""
     noted = checked(desk, task, wish)
+    _refuse_twins(desk, task.number)
     own = _own_agent(desk, task)
     agent_id = own or agent_name(task.viewer.login, clock.now())
     branch = wish.branch or branch_name(task.title, task.number)
@@ -75,17 +84,25 @@ def take(desk: Desk, task: Task, wish: Wish) -> Taken:
     return Taken(claim, place.root, one_line(task.title), noted, trouble, is_restored=own is not None)
 
 
+def _refuse_twins(desk: Desk, number: int) -> None:
+    """Stop where any worktree of this repository holds the very same issue."""
+    for root in desk.git.worktrees():
+        place = worktree(root)
+        held = ClaimStore(place).read() if place else None
+        if held and held.issue_number == number:
+            raise Conflict(f"Issue #{number} is held in {root}.", helps=f"cd {root}")
+
+
 def give_back(desk: Desk, claim: Claim, *, reason: str, force: bool) -> str:
     """Give the task back: board, assignment, then the file; return what was wrong with the board."""
-    trouble = ""
     try:
         trouble = _unmirrored(desk, claim, reason=reason, force=force)
-    except GitHubError as error:
+    except AgentSyncError as error:
         if not force:
             raise
         trouble = str(error)
     with desk.store.locked() as token:
-        desk.store.delete(token)
+        desk.store.delete(token, claim)
     return trouble
 
 
@@ -105,6 +122,7 @@ def _first_claim(desk: Desk, task: Task, *, branch: str, agent_id: str) -> Claim
         agent_id=agent_id,
         phase=Phase.CODING,
         status=desk.settings.board.in_progress,
+        is_unmirrored=True,
     )
 
 
@@ -134,23 +152,29 @@ def _branched(desk: Desk, branch: str, task: Task, *, in_worktree: bool) -> Plac
 
 def _mirrored(desk: Desk, task: Task, store: ClaimStore, claim: Claim) -> tuple[Claim, str]:
     """Assign and move the card; from here on trouble is told, and the claim stands."""
-    change, trouble = card_change(task.card, status=claim.status, agent=claim.agent_id)
+    change, board = card_change(task.card, status=claim.status, agent=claim.agent_id)
     try:
-        trouble = desk.gateway.claim_task(task, change) or trouble
+        trouble = desk.gateway.claim_task(task, change)
     except AgentSyncError as error:
         return claim, str(error)
-    if trouble:
-        return claim, trouble
+    trouble = trouble or board
+    # Without any board there is nothing to be kept true, and nothing to complain about.
+    has_board = desk.settings.project.number is not None
+    synced = {"refused_status": claim.status} if trouble or not has_board else {"last_synced_status": claim.status}
     with store.locked() as token:
-        synced = claim.model_copy(update={"last_synced_status": claim.status})
-        return store.save(token, seen=claim, changed=synced), ""
+        changed = claim.model_copy(update=synced | {"is_unmirrored": False})
+        return store.save(token, seen=claim, changed=changed), trouble if has_board else ""
 
 
 def _unmirrored(desk: Desk, claim: Claim, *, reason: str, force: bool) -> str:
     task = desk.gateway.task(claim.issue_number)
     if not force and claim.pr_number and desk.gateway.pull(claim.pr_number, with_checks=False).state is PullState.OPEN:
         message = f"PR #{claim.pr_number} is open."
-        raise Refused(message, attempted=f"giving issue #{claim.issue_number} back", helps="agent-sync release --force")
+        helps = "merge or close it first; see `agent-sync release --help`"
+        raise Refused(message, attempted=f"giving issue #{claim.issue_number} back", helps=helps)
+    holder = task.card.agent if isinstance(task.card, Card) else None
+    if not task.is_open or holder not in {None, claim.agent_id}:
+        return f"Issue #{task.number} is {'held by ' + one_line(holder) if holder else 'closed'}; it was left as it is."
     change, trouble = card_change(task.card, status=desk.settings.board.ready, agent="")
     desk.log.write(clock.now(), "release", issue=claim.issue_number, reason=reason or None)
     return desk.gateway.release_task(task, change) or trouble

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings as hypothesis_settings
 from support.desk import Workshop
+from support.prove import PROVE
 
-PROVE = bool(os.environ.get("AGENT_SYNC_PROVE"))
-SCHEMAS = os.environ.get("AGENT_SYNC_GITHUB_SCHEMAS", "")
 _LOOPBACK = ("127.", "::1", "localhost")
 
 hypothesis_settings.register_profile(
@@ -20,13 +19,12 @@ hypothesis_settings.register_profile("prove", max_examples=2000, deadline=None, 
 hypothesis_settings.load_profile("prove" if PROVE else "test")
 
 
-def pytest_collection_modifyitems(items):
-    """Leave the long sweeps to `make prove`."""
-    if not PROVE:
-        skip = pytest.mark.skip(reason="a long sweep: make prove")
-        for item in items:
-            if item.get_closest_marker("prove"):
-                item.add_marker(skip)
+def pytest_terminal_summary(terminalreporter):
+    """Print what sweeps have counted, from whichever process they ran in."""
+    for report in terminalreporter.stats.get("passed", ()):
+        for name, value in getattr(report, "user_properties", ()):
+            if name == "counted":
+                terminalreporter.write_line(value)
 
 
 @pytest.fixture(autouse=True)

@@ -73,3 +73,10 @@ def test_one_record_is_one_line(log):
     """Each record is one JSON object on one line."""
     log.write(NOW, "x", text="a\nb")
     assert {"at": NOW.isoformat(), "what": "x", "text": "a\nb"} == json.loads(log.file.read_text())
+
+
+def test_short_values_are_no_secrets(repo):
+    """A variable that only looks like a token's does not make the log unreadable."""
+    log = Log(worktree(str(repo)), secrets=("1", "on"))
+    log.write(NOW, "one")
+    assert [record["what"] for record in log.records()] == ["one"]

@@ -1,7 +1,7 @@
 import pytest
 
 from agent_sync.lifecycle.actions import Notice
-from agent_sync.outbox import REMEMBERED, Readers
+from agent_sync.outbox import REMEMBERED, Readers, unread
 
 BOTH = Readers(human=True, agent=True)
 HUMAN = Readers(human=True, agent=False)
@@ -16,25 +16,25 @@ def outbox(workshop):
 def test_said_once_per_id(outbox):
     """The same notice is not put in twice, not even after it was read."""
     outbox.add([NOTICE, NOTICE])
-    outbox.mark(BOTH)
+    outbox.mark(outbox.waiting(), BOTH)
     outbox.add([NOTICE])
-    assert outbox.unread(BOTH) == ((), ())
+    assert unread(outbox.waiting(), BOTH) == ((), ())
 
 
 def test_each_reader_reads_once(outbox):
     """What the human has read still waits for the agent."""
     outbox.add([NOTICE])
-    assert outbox.unread(HUMAN) == (("PR #1 created",), ())
-    outbox.mark(HUMAN)
-    assert outbox.unread(BOTH) == ((), ("PR #1 created",))
-    outbox.mark(BOTH)
+    assert unread(outbox.waiting(), HUMAN) == (("PR #1 created",), ())
+    outbox.mark(outbox.waiting(), HUMAN)
+    assert unread(outbox.waiting(), BOTH) == ((), ("PR #1 created",))
+    outbox.mark(outbox.waiting(), BOTH)
     assert outbox.waiting() == ()
 
 
 def test_kept_until_marked(outbox, workshop):
     """A notice that was not marked as read is there for the next process."""
     outbox.add([NOTICE])
-    assert outbox.unread(BOTH) == workshop.new_desk().outbox.unread(BOTH) != ((), ())
+    assert unread(outbox.waiting(), BOTH) == unread(workshop.new_desk().outbox.waiting(), BOTH) != ((), ())
 
 
 def test_damaged_file_is_as_good_as_empty(outbox):
@@ -59,4 +59,22 @@ def test_waking_notices_go_alone(outbox):
     outbox.add([NOTICE, wakes])
     assert outbox.waking() == (wakes,)
     outbox.mark_woken((wakes,))
+    assert outbox.waiting() == (NOTICE,)
+
+
+def test_what_comes_in_while_printing_still_waits(outbox):
+    """Only what was printed is forgotten."""
+    outbox.add([NOTICE])
+    read = outbox.waiting()
+    outbox.add([Notice("later", "later")])
+    outbox.mark(read, BOTH)
+    assert [notice.id for notice in outbox.waiting()] == ["later"]
+
+
+def test_forgotten_kinds_are_news_again(outbox):
+    """After a new handoff an old refusal may be said once more."""
+    outbox.add([NOTICE])
+    outbox.mark(outbox.waiting(), BOTH)
+    outbox.forget(("pr:",))
+    outbox.add([NOTICE])
     assert outbox.waiting() == (NOTICE,)

@@ -65,3 +65,12 @@ def test_lost_directory_falls_back(repo, tmp_path):
     assert str(repo) == place_of([str(tmp_path / "gone"), str(tmp_path)], str(repo)).root
     assert str(repo) == place_of(["", str(repo)], "").root
     assert place_of(["", str(tmp_path)], "") is None
+
+
+def test_linked_git_directory_is_the_same_repository(repo, linked, tmp_path):
+    """A `.git` that is a symbolic link leads to the same repository as its worktrees."""
+    elsewhere = tmp_path / "moved.git"
+    (repo / ".git").rename(elsewhere)
+    (repo / ".git").symlink_to(elsewhere)
+    (linked / ".git").write_text(f"gitdir: {elsewhere}/worktrees/linked\n")
+    assert place_of([str(linked)], str(repo)).root == str(linked)

@@ -3,6 +3,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,7 @@ def test_nested_run_silences_every_hook(repo):
         (b'{"cwd":"/a\\u0041"}', None),
         (b'{"cwd":3}', None),
         (b'{"session_id":"x"}', None),
+        (b'{"cwd":"/a\0b"}', None),
         (b"", None),
         (b"nonsense", None),
     ],
@@ -148,7 +150,9 @@ CLAIMS = st.one_of(
         last_check_poll=st.sampled_from([None, NOW.replace(year=2020)]),
     ),
 )
-CHANGES = st.sampled_from(["nothing", "rewrite", "delete", "settings", "notice", "head", "same size", "clock"])
+CHANGES = st.sampled_from(
+    ["nothing", "remote", "rewrite", "delete", "settings", "notice", "head", "same size", "clock"]
+)
 
 
 def change(scene, what, held):
@@ -165,6 +169,8 @@ def change(scene, what, held):
             (scene.root / ".agent-sync.toml").write_text("[notify]\nagent = 'later'\n")
         case "notice":
             scene.workshop.desk.outbox.add([Notice("n", "hello")])
+        case "remote":
+            (scene.root / ".git" / "config").write_text("[remote]\n")
         case "head":
             (scene.root / ".git" / "HEAD").write_text("ref: refs/heads/other\n")
         case "clock":
@@ -217,3 +223,35 @@ def test_damaged_stamp_means_the_full_run(tmp_path, damage):
     scene.fire(Trigger.STOP)
     Path(quiet.stamp_file(scene.workshop.desk.place, "on-stop")).write_text(damage)
     assert not scene.is_quiet(Trigger.STOP)
+
+
+def test_pause_ends_the_quiet(tmp_path):
+    """A claim that GitHub asked to wait is quiet until that moment, and not a second longer."""
+    scene = Scene(tmp_path)
+    soon = datetime.now(UTC) + timedelta(hours=1)
+    scene.workshop.hold(claim(Phase.READY_FOR_PR, not_before=soon))
+    scene.fire(Trigger.STOP)
+    scene.fire(Trigger.STOP)
+    assert scene.is_quiet(Trigger.STOP)
+    change(scene, "clock", None)
+    assert not scene.is_quiet(Trigger.STOP)
+
+
+def test_waiting_sentence_is_not_silenced(tmp_path):
+    """A sentence that this event could not deliver keeps the next one from being answered by the stamp."""
+    scene = Scene(tmp_path)
+    scene.workshop.desk.outbox.add([Notice("n", "for the agent", for_human=False, for_agent=True)])
+    settle(scene.root)
+    desk = scene.workshop.new_desk()
+    event = HookEvent(Trigger.STOP, is_continuation=True)
+    hook_run._answered(desk, event, seen=quiet.look(desk.place, "on-stop"))
+    assert not scene.is_quiet(Trigger.STOP)
+
+
+def test_reminder_is_due_in_every_session(tmp_path):
+    """What is said once per session is never answered by a stamp, which knows no session."""
+    scene = Scene(tmp_path)
+    scene.workshop.hold(claim(Phase.MERGED_DETECTED, pr_number=107))
+    scene.fire(Trigger.PROMPT)
+    scene.fire(Trigger.PROMPT)
+    assert not scene.is_quiet(Trigger.PROMPT)

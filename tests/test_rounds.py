@@ -177,6 +177,7 @@ def test_every_step_is_in_the_log(workshop):
     records = [(r["what"], r["requests"], r["phase"]) for r in workshop.desk.log.records()]
     assert records == [
         ("AskBranch", 0, "ready_for_pr"),
+        ("AskGate", 0, "ready_for_pr"),
         ("AskLookup", 1, "ready_for_pr"),
         ("PullOpened", 1, "ready_for_pr"),
     ]

@@ -61,13 +61,19 @@ class Claim(BaseModel):
     draft: Annotated[bool, Field(description="Open the pull request as a draft")] = False
     not_before: Annotated[Moment, Field(description="GitHub asked not to be called before")] = None
     refused_status: Annotated[str | None, Field(description="A status the board does not have; not tried again")] = None
+    is_unmirrored: Annotated[bool, Field(description="The claim was not told to GitHub yet")] = False
     checks: Annotated[ChecksSeen | None, Field(strict=False)] = None
 
     def to_json(self) -> bytes:
         """Return the bytes to write: documented fields in their order, ours only where set, others as they were."""
         values = self.model_dump(mode="json")
         kept = {key: value for key, value in values.items() if key in DOCUMENTED or not self._is_default(key)}
-        return (json.dumps(kept, indent=2, ensure_ascii=False) + "\n").encode()
+        text = json.dumps(kept, indent=2, ensure_ascii=False) + "\n"
+        try:
+            return text.encode()
+        except UnicodeEncodeError:
+            # Half a character, as a cut emoji leaves it, can only be written escaped.
+            return (json.dumps(kept, indent=2) + "\n").encode()
 
     def _is_default(self, key: str) -> bool:
         field = Claim.model_fields.get(key)

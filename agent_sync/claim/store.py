@@ -60,9 +60,12 @@ class ClaimStore:
         self._write(token, result)
         return result
 
-    def delete(self, token: LockToken) -> None:
-        """Delete the file, then the copy."""
+    def delete(self, token: LockToken, expected: Claim) -> None:
+        """Delete the file of this very task, then the copy; another task's, or one that is broken, is kept."""
         token.proven(self._lock)
+        now = self.read()
+        if now is not None and not is_same_task(now, expected):
+            raise ClaimGone(f"{self.file.name} is about another task now.", helps="agent-sync status")
         files.delete(self.file)
         self._base.unlink(missing_ok=True)
 

@@ -25,6 +25,11 @@ COMMANDS = {
     "board": ("agent_sync.cli.board", "The board in columns."),
     "sync": ("agent_sync.cli.sync", "One full look-decide-act round, no hook needed."),
     "log": ("agent_sync.cli.log", "What was done, newest last."),
+    "init": ("agent_sync.cli.init", "Set a repository up: hooks, command pages, settings."),
+    "uninstall": ("agent_sync.cli.uninstall", "Take out exactly what init put in."),
+    "doctor": ("agent_sync.cli.doctor", "Check the whole set-up, one line each."),
+    "statusline": ("agent_sync.cli.statusline", "One line for Claude Code's status line."),
+    "demo": ("agent_sync.cli.demo", "A whole task, live, on a local GitHub: no token, no network."),
     "gauntlet": ("agent_sync.cli.gauntlet", "The quality gate: run, look at and set up its gates."),
     "emulator": ("agent_sync.cli.emulator", "A local GitHub to try things on."),
 }

@@ -7,7 +7,8 @@ from collections import defaultdict
 
 import click
 
-from agent_sync.cli.here import desk_here
+from agent_sync.cli.console import working
+from agent_sync.cli.here import desk_here, refuse_without_board
 from agent_sync.lifecycle.foreign import one_line
 from agent_sync.lifecycle.tasks import BoardIssue
 
@@ -25,7 +26,10 @@ def command(*, as_json: bool, limit: int) -> None:
       agent-sync board
       agent-sync board --json
     """
-    issues = list(desk_here().gateway.board_issues())
+    desk = desk_here()
+    refuse_without_board(desk)
+    with working("reading the board"):
+        issues = list(desk.gateway.board_issues())
     if as_json:
         click.echo(json.dumps([dataclasses.asdict(issue) for issue in issues]))
         return

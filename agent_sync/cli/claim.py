@@ -4,13 +4,17 @@ import json
 
 import click
 
+from agent_sync import clock
+from agent_sync.claim.model import Claim
+from agent_sync.cli.console import working
 from agent_sync.cli.here import desk_here
+from agent_sync.cli.next import ready_issues
 from agent_sync.desk import Desk
 from agent_sync.errors import BadInput, NotFound
 from agent_sync.lifecycle.claiming import branch_name
 from agent_sync.lifecycle.foreign import one_line, quoted
-from agent_sync.lifecycle.tasks import BoardIssue, in_order, is_ready
-from agent_sync.taking import Taken, Wish, checked, refuse_second_claim, take
+from agent_sync.lifecycle.tasks import BoardIssue
+from agent_sync.taking import Taken, Wish, checked, finish, take, unfinished_claim
 
 MIRROR_TROUBLE = 8
 MOST_SHOWN = 10
@@ -49,17 +53,30 @@ def command(
       agent-sync claim --next --worktree
     """
     desk = desk_here()
-    if not in_worktree:
-        refuse_second_claim(desk)
-    number = _chosen(desk, issue, take_next=take_next)
-    task = desk.gateway.task(number)
     wish = Wish(branch, in_worktree=in_worktree, take_over=take_over)
-    if dry_run:
-        _plan(wish, task.number, task.title, checked(desk, task, wish))
-        return
-    taken = take(desk, task, wish)
+    unfinished = None if in_worktree else unfinished_claim(desk)
+    if unfinished and not dry_run and _is_meant(unfinished, issue):
+        with working("telling GitHub"):
+            taken = finish(desk, unfinished)
+    elif unfinished:
+        raise BadInput(f"This worktree already holds issue #{unfinished.issue_number}.", helps="agent-sync sync")
+    else:
+        with working("asking GitHub"):
+            task = desk.gateway.task(_chosen(desk, issue, take_next=take_next))
+        if dry_run:
+            _plan(wish, task.number, task.title, checked(desk, task, wish))
+            return
+        with working(f"claiming issue #{task.number}"):
+            taken = take(desk, task, wish)
     click.echo(json.dumps(_values(taken))) if as_json else _tell(taken)
+    desk.log.write(
+        clock.now(), "claim", issue=taken.claim.issue_number, requests=desk.requests, trouble=taken.trouble or None
+    )
     context.exit(MIRROR_TROUBLE if taken.trouble else 0)
+
+
+def _is_meant(claim: Claim, issue: str | None) -> bool:
+    return issue is None or issue.removeprefix("#") == str(claim.issue_number)
 
 
 def _chosen(desk: Desk, issue: str | None, *, take_next: bool) -> int:
@@ -72,9 +89,7 @@ def _chosen(desk: Desk, issue: str | None, *, take_next: bool) -> int:
 
 
 def _first_ready(desk: Desk) -> int:
-    board = desk.gateway.board()
-    ready = in_order(board.ready, board.priorities) if board else ()
-    found = next((issue for issue in ready if is_ready(issue, ready=desk.settings.board.ready)), None)
+    found = next(iter(ready_issues(desk)), None)
     if found is None:
         raise NotFound("Nothing on the board is ready to be claimed.", helps="agent-sync board")
     return found.number

@@ -2,6 +2,7 @@
 
 import click
 
+from agent_sync import clock
 from agent_sync.claim.model import Claim
 from agent_sync.claim.phases import Phase
 from agent_sync.cli.here import claim_here, desk_here
@@ -10,8 +11,10 @@ from agent_sync.desk import Desk
 from agent_sync.errors import Refused
 from agent_sync.lifecycle import messages
 from agent_sync.lifecycle.actions import Consented
+from agent_sync.lifecycle.decide import is_merge_of
 from agent_sync.lifecycle.evolve import evolve
-from agent_sync.lifecycle.facts import Pull, PullState
+from agent_sync.lifecycle.facts import Pull
+from agent_sync.rounds import acting_alone
 
 
 @click.command("done")
@@ -29,15 +32,18 @@ def command(*, yes: bool, now: bool, dry_run: bool) -> None:
       agent-sync done --yes --now
     """
     desk = desk_here()
-    claim = claim_here(desk)
-    if not yes:
-        _refuse_unmerged(desk, claim)
+    with acting_alone(desk, "recording consent"):
+        claim = claim_here(desk)
+        if not yes:
+            _refuse_unmerged(desk, claim)
+        if not dry_run:
+            with desk.store.locked() as token:
+                desk.store.save(token, seen=claim, changed=evolve(claim, Consented(even_unmerged=yes)))
+            desk.log.write(clock.now(), "done", issue=claim.issue_number, even_unmerged=yes)
     if dry_run:
         click.echo(f"would set the phase of issue #{claim.issue_number} to done")
         click.echo("would comment, close the issue, move the card to Done, clear Agent (2 requests), delete the file")
         return
-    with desk.store.locked() as token:
-        desk.store.save(token, seen=claim, changed=evolve(claim, Consented(even_unmerged=yes)))
     if now:
         synced(desk)
     else:
@@ -49,8 +55,8 @@ def _refuse_unmerged(desk: Desk, claim: Claim) -> None:
     if claim.phase is Phase.MERGED_DETECTED:
         return
     pull = _pull(desk, claim)
-    if pull is None or pull.state is not PullState.MERGED:
-        raise Refused(messages.not_merged(claim, pull).text, helps="agent-sync done --yes")
+    if pull is None or not is_merge_of(claim, pull):
+        raise Refused(messages.not_merged(claim, pull).text, helps="agent-sync status")
 
 
 def _pull(desk: Desk, claim: Claim) -> Pull | None:

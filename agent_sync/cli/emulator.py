@@ -25,8 +25,11 @@ def serve(*, port: int, scenario: str, state: str | None, unix_socket: str | Non
       git clone http://127.0.0.1:8042/octo/demo.git
     """
     try:
-        from agent_sync.emulator import command as emulator
+        from agent_sync.emulator import server
     except ImportError as error:
         missing = "The local GitHub needs packages that are not installed."
         raise BadInput(missing, helps="pipx install 'agent-sync-github[emulator]'") from error
-    emulator.serve(port, scenario, state, unix_socket)
+    try:
+        server.serve(port, scenario, state, unix_socket)
+    except (server.CannotServeError, OSError) as error:
+        raise BadInput(f"The local GitHub cannot start: {error}", helps="agent-sync emulator serve --port 0") from error

@@ -1,16 +1,22 @@
 """`agent-sync handoff`: say that the work is ready for a pull request."""
 
 import sys
+from pathlib import Path
 
 import click
 
+from agent_sync import clock
 from agent_sync.claim.model import Claim
+from agent_sync.cli.console import working
 from agent_sync.cli.here import claim_here, desk_here
 from agent_sync.desk import Desk
-from agent_sync.errors import BadInput, GitFailed
+from agent_sync.errors import BadInput, GitFailed, Refused
 from agent_sync.lifecycle.actions import HandedOff
 from agent_sync.lifecycle.evolve import evolve
+from agent_sync.lifecycle.messages import NEWS_AFTER_HANDOFF
 from agent_sync.lifecycle.steps import TRANSITIONS
+from agent_sync.place import gate_root
+from agent_sync.rounds import acting_alone
 
 LONGEST_SUMMARY = 20_000
 MOST_SHOWN = 10
@@ -21,7 +27,9 @@ MOST_SHOWN = 10
 @click.option("--draft", is_flag=True, help="Open the pull request as a draft.")
 @click.option("--dry-run", is_flag=True, help="Only list what would be done.")
 def command(*, summary: str, draft: bool, dry_run: bool) -> None:
-    """Push the branch and set the phase to ready_for_pr; the next stop, or `agent-sync sync`, opens the pull request.
+    """Run the gates, push the branch and set the phase to ready_for_pr; the next stop opens the pull request.
+
+    `agent-sync sync` opens it at once. Without a pass nothing is handed off, unless as a draft that states the outcome.
 
     \b
     Examples:
@@ -29,23 +37,52 @@ def command(*, summary: str, draft: bool, dry_run: bool) -> None:
       git log -1 --format=%B | agent-sync handoff --summary -
     """
     desk = desk_here()
-    claim = claim_here(desk)
     text = _summary(summary)
-    branch = _branch(desk, claim)
-    _refuse_uncommitted(desk)
-    head = desk.git.head_of(branch)
-    if head is None:
-        raise GitFailed(f"Branch {branch} has no commit yet.", helps="git commit")
-    if dry_run:
-        click.echo(f"would push {branch} at {head[:12]} to {desk.settings.git.remote}, fast-forward only")
-        click.echo("would set the phase to ready_for_pr")
-        return
-    desk.git.push(desk.settings.git.remote, branch, head)
-    with desk.store.locked() as token:
-        changed = evolve(claim, HandedOff(text, branch, draft))
-        desk.store.save(token, seen=claim, changed=changed)
+    with acting_alone(desk, "handing off"):
+        claim = claim_here(desk)
+        branch = _branch(desk, claim)
+        _refuse_uncommitted(desk)
+        head = desk.git.head_of(branch)
+        if head is None:
+            raise GitFailed(f"Branch {branch} has no commit yet.", helps="git commit")
+        if dry_run:
+            click.echo(f"would run the gates, then push {branch} at {head[:12]} to {desk.settings.git.remote}")
+            click.echo("would set the phase to ready_for_pr")
+            return
+        _passed_gates(desk, draft=draft)
+        with working(f"pushing {branch}"):
+            desk.git.push(desk.settings.git.remote, branch, head)
+        _record(desk, claim, HandedOff(text, branch, draft, desk.settings.board.in_review))
+    desk.log.write(clock.now(), "handoff", issue=claim.issue_number, branch=branch, head=head)
     click.echo(f"Handed off issue #{claim.issue_number}: branch {branch} is pushed at {head[:12]}.")
     click.echo("The PR is opened when this turn ends, or now with `agent-sync sync`.")
+
+
+def _record(desk: Desk, claim: Claim, outcome: HandedOff) -> None:
+    with desk.store.locked() as token:
+        desk.store.save(token, seen=claim, changed=evolve(claim, outcome))
+    desk.outbox.forget(NEWS_AFTER_HANDOFF)
+
+
+def _passed_gates(desk: Desk, *, draft: bool) -> None:
+    """Run the gates in the foreground, so that the stop that follows usually finds their pass."""
+    root = gate_root("", desk.place.root)
+    if root is None:
+        return
+    from agent_sync.cli.progress import listener
+    from agent_sync.gauntlet.execute import execute_run
+    from agent_sync.gauntlet.report import summary
+    from agent_sync.gauntlet.status import OPENS_PULL
+
+    with listener(is_silent=False, is_terminal=sys.stdout.isatty()) as shown:
+        result = execute_run(desk, Path(root), listener=shown)
+    if not result.results or result.unchanged_since:
+        # A run with gates has said its summary already.
+        for line in summary(result):
+            click.echo(line)
+    if result.status not in OPENS_PULL and not draft and desk.settings.pr.require_gate:
+        message = f"The gates have not passed: {result.message}"
+        raise Refused(message, attempted="handing off", helps="mend it and run `agent-sync handoff` again")
 
 
 def _summary(given: str) -> str:

@@ -3,7 +3,7 @@
 from agent_sync import quiet, settings as settings_file
 from agent_sync.claim.model import Claim
 from agent_sync.desk import Desk, desk_at
-from agent_sync.errors import BadInput
+from agent_sync.errors import BadConfig, BadInput
 from agent_sync.place import Place, place_of
 
 
@@ -18,6 +18,12 @@ def place_here() -> Place:
 def desk_here() -> Desk:
     """Return the desk of the worktree the command was started in."""
     return desk_at(place_here(), settings_file.environment())
+
+
+def refuse_without_board(desk: Desk) -> None:
+    """Stop a command that is about the board where none is configured."""
+    if desk.settings.project.number is None:
+        raise BadConfig("No board is configured.", helps="agent-sync init, or project.number in .agent-sync.toml")
 
 
 def claim_here(desk: Desk) -> Claim:

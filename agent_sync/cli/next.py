@@ -5,9 +5,9 @@ import json
 
 import click
 
-from agent_sync.cli.here import desk_here
+from agent_sync.cli.console import working
+from agent_sync.cli.here import desk_here, refuse_without_board
 from agent_sync.desk import Desk
-from agent_sync.errors import BadConfig
 from agent_sync.lifecycle.foreign import one_line
 from agent_sync.lifecycle.tasks import BoardIssue, in_order, is_ready
 
@@ -35,10 +35,10 @@ def command(*, limit: int, as_json: bool) -> None:
 
 def ready_issues(desk: Desk) -> tuple[BoardIssue, ...]:
     """Return what is ready, best first."""
-    board = desk.gateway.board()
-    if board is None:
-        raise BadConfig("No board is configured.", helps="set project.number in .agent-sync.toml")
-    ordered = in_order(board.ready, board.priorities)
+    refuse_without_board(desk)
+    with working("reading the board"):
+        board = desk.gateway.board()
+    ordered = in_order(board.ready, board.priorities) if board else ()
     return tuple(issue for issue in ordered if is_ready(issue, ready=desk.settings.board.ready))
 
 

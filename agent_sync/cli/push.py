@@ -2,6 +2,7 @@
 
 import click
 
+from agent_sync.cli.console import working
 from agent_sync.cli.here import claim_here, desk_here
 from agent_sync.errors import BadInput
 
@@ -23,5 +24,6 @@ def command(*, dry_run: bool) -> None:
     if dry_run:
         click.echo(f"would push {claim.branch} at {head[:12]} to {desk.settings.git.remote}")
         return
-    desk.git.push(desk.settings.git.remote, claim.branch, head)
+    with working(f"pushing {claim.branch}"):
+        desk.git.push(desk.settings.git.remote, claim.branch, head)
     click.echo(f"Pushed {claim.branch} at {head[:12]}.")

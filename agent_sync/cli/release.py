@@ -2,7 +2,9 @@
 
 import click
 
+from agent_sync.cli.console import working
 from agent_sync.cli.here import claim_here, desk_here
+from agent_sync.rounds import acting_alone
 from agent_sync.taking import give_back
 
 
@@ -19,12 +21,14 @@ def command(*, reason: str, force: bool, dry_run: bool) -> None:
       agent-sync release --reason "needs a decision first"
     """
     desk = desk_here()
-    claim = claim_here(desk)
     if dry_run:
+        claim = claim_here(desk)
         click.echo(f"would move the card of issue #{claim.issue_number} to {desk.settings.board.ready}")
         click.echo("would clear Agent, take your assignment back (2 requests) and delete .agent-claim.json")
         return
-    trouble = give_back(desk, claim, reason=reason, force=force)
+    with working("giving the task back"), acting_alone(desk, "giving the task back"):
+        claim = claim_here(desk)
+        trouble = give_back(desk, claim, reason=reason, force=force)
     click.echo(f"Issue #{claim.issue_number} is given back. Branch {claim.branch} stays as it is.")
     if trouble:
         click.echo(f"The board could not be told: {trouble}", err=True)

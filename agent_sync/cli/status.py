@@ -9,9 +9,10 @@ import click
 
 from agent_sync.claim.model import Claim
 from agent_sync.claim.store import ClaimStore
+from agent_sync.cli.console import working
 from agent_sync.cli.here import desk_here
 from agent_sync.desk import Desk
-from agent_sync.errors import AgentSyncError, GitHubError
+from agent_sync.errors import AgentSyncError
 from agent_sync.hooks.briefing import held
 from agent_sync.lifecycle.facts import Branch
 from agent_sync.lifecycle.side_by_side import Row, next_command, rows
@@ -70,9 +71,10 @@ def _looked(desk: Desk, claim: Claim, *, offline: bool) -> tuple[tuple[Row, ...]
         return (), next_command(claim, None), ""
     branch = Branch(desk.git.head_of(claim.branch) if claim.branch else None, desk.git.current_branch() == claim.branch)
     try:
-        task = desk.gateway.task(claim.issue_number)
-        pull = desk.gateway.pull(claim.pr_number, with_checks=True) if claim.pr_number else None
-    except GitHubError as error:
+        with working("asking GitHub"):
+            task = desk.gateway.task(claim.issue_number)
+            pull = desk.gateway.pull(claim.pr_number, with_checks=True) if claim.pr_number else None
+    except AgentSyncError as error:
         return (), next_command(claim, None), str(error)
     return rows(claim, branch, task, pull), next_command(claim, pull), ""
 

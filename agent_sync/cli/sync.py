@@ -2,13 +2,15 @@
 
 import click
 
+from agent_sync.cli.console import working
 from agent_sync.cli.here import claim_here, desk_here
 from agent_sync.desk import Desk
 from agent_sync.hooks.briefing import held
 from agent_sync.lifecycle.decide import decide
 from agent_sync.lifecycle.facts import Trigger
-from agent_sync.outbox import Readers
-from agent_sync.rounds import drive, looked_up
+from agent_sync.outbox import Readers, unread
+from agent_sync.rounds import acting_alone, drive, looked_up
+from agent_sync.taking import finish
 
 PERSON = Readers(human=True, agent=True)
 
@@ -34,13 +36,24 @@ def command(*, dry_run: bool) -> None:
         synced(desk)
 
 
+def _finish_claim(desk: Desk) -> None:
+    """Tell GitHub of a claim that could not be told when it was made."""
+    claim = desk.store.read()
+    if claim and claim.is_unmirrored:
+        with acting_alone(desk, "finishing the claim"):
+            finish(desk, claim)
+
+
 def synced(desk: Desk) -> None:
     """Drive the claim and tell the person everything that waited to be said."""
-    drive(desk, Trigger.SYNC, session_id="terminal")
-    human, agent = desk.outbox.unread(PERSON)
+    with working("looking, deciding, acting"):
+        _finish_claim(desk)
+        drive(desk, Trigger.SYNC, session_id="terminal")
+    waiting = desk.outbox.waiting()
+    human, agent = unread(waiting, PERSON)
     for text in dict.fromkeys((*human, *agent)):
         click.echo(text)
-    desk.outbox.mark(PERSON)
+    desk.outbox.mark(waiting, PERSON)
     claim = desk.store.read()
     if claim:
         click.echo(held(claim))

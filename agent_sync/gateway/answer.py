@@ -57,9 +57,19 @@ class Answer:
         return next((part for part in self.parts if not any(part.is_within(*place) for place in optional)), None)
 
     @property
+    def is_empty(self) -> bool:
+        """Whether nothing of what was asked is there."""
+        return not any(self.data.values())
+
+    @property
     def lacks_scope(self) -> bool:
-        """Whether the whole document was turned away because the token does not reach some part of it."""
-        return not any(self.data.values()) and any(part.kind == "INSUFFICIENT_SCOPES" for part in self.parts)
+        """Whether nothing came because the token does not reach some part of the document."""
+        return self.is_empty and any(part.kind == "INSUFFICIENT_SCOPES" for part in self.parts)
+
+    @property
+    def was_turned_away(self) -> bool:
+        """Whether the document was refused for its scopes before any part of it ran."""
+        return not self.data and self.lacks_scope
 
     @property
     def is_unknown_to_server(self) -> bool:

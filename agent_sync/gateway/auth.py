@@ -19,9 +19,10 @@ PLACEHOLDER = "local"
 
 @dataclass(frozen=True)
 class Token:
-    """A token that shows itself to nobody."""
+    """A token that shows itself to nobody, and where it was found."""
 
     secret: str = field(repr=False)
+    source: str = field(default="", compare=False)
 
     @property
     def kind(self) -> TokenKind:
@@ -31,17 +32,18 @@ class Token:
 
 def find_token(endpoint: Endpoint, environment: Mapping[str, str], processes: Processes, *, directory: str) -> Token:
     """Return the token for this GitHub: from the environment, else from gh."""
-    for name in _names(endpoint, environment):
+    names = _names(endpoint, environment)
+    for name in names:
         if environment.get(name, "").strip():
             return _clean(environment[name].strip(), source=name)
     if endpoint.is_loopback:
-        return Token(PLACEHOLDER)
+        return Token(PLACEHOLDER, "the local GitHub, which takes any")
     found = _from_gh(endpoint, environment, processes, directory)
     if found:
         return _clean(found, source="gh auth token")
     raise NotSignedIn(
         f"There is no token for {endpoint.host}.",
-        attempted=f"looking at {', '.join(_names(endpoint, environment))} and `gh auth token`",
+        attempted=f"looking at {', '.join(names)} and `gh auth token`",
         helps=f"gh auth login --hostname {shlex.quote(endpoint.host)} --scopes repo,project",
     )
 
@@ -49,12 +51,11 @@ def find_token(endpoint: Endpoint, environment: Mapping[str, str], processes: Pr
 def _names(endpoint: Endpoint, environment: Mapping[str, str]) -> tuple[str, ...]:
     """Return the variables whose tokens may go there.
 
-    A server that the user's own environment names is trusted with the plain ones; one that a file of the repository
-    names is not, because whoever writes that file would collect tokens.
+    A server that the user's own environment names is trusted with the plain ones; one that only a file of the
+    repository names is not, unless it is on this machine: whoever writes that file could collect tokens.
     """
-    if endpoint.is_cloud or environment.get(URL_NAME):
-        return CLOUD_NAMES
-    return ENTERPRISE_NAMES
+    is_named_here = endpoint.is_configured and (endpoint.is_loopback or bool(environment.get(URL_NAME)))
+    return CLOUD_NAMES if endpoint.is_cloud or is_named_here else ENTERPRISE_NAMES
 
 
 def _from_gh(endpoint: Endpoint, environment: Mapping[str, str], processes: Processes, directory: str) -> str:
@@ -70,4 +71,4 @@ def _from_gh(endpoint: Endpoint, environment: Mapping[str, str], processes: Proc
 def _clean(text: str, *, source: str) -> Token:
     if not text.isascii() or not text.isprintable() or " " in text:
         raise NotSignedIn(f"What {source} holds is not a token.", helps=f"set {source} anew, without spaces or quotes")
-    return Token(text)
+    return Token(text, source)

@@ -1,5 +1,6 @@
 """Reads the board as a whole: its columns in one request, its issues page by page."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -14,6 +15,7 @@ from agent_sync.lifecycle.tasks import BoardIssue, BoardSeen
 from agent_sync.settings import Board
 
 PROJECT = ("boardOwner", "projectV2")
+_MARKS = re.compile(r'["\\]')
 COLUMNS = ("ready", "inProgress", "inReview", "done")
 
 
@@ -46,17 +48,14 @@ def board_issues(line: Line, text: str = "") -> Iterator[BoardIssue]:
 
 def column_filter(field: str, name: str) -> str:
     """Return the board's own filter for one column; field names have dashes for spaces there."""
-    return f'{field.lower().replace(" ", "-")}:"{_quotable(name)}"'
+    # The filter knows no way to write a quotation mark; a star stands for it.
+    return f'{field.lower().replace(" ", "-")}:"{_MARKS.sub("*", name)}"'
 
 
 def title_filter(text: str) -> str:
-    """Return the board's own filter for issues with this in their title."""
-    return f'is:issue "{_quotable(text)}"' if text.strip() else "is:issue"
-
-
-def _quotable(text: str) -> str:
-    # The filter knows no way to write a quotation mark; a star stands for anything, and we look again ourselves.
-    return text.replace('"', "*").replace("\\", "*")
+    """Return the board's own filter for issues with all of this in their title; we look again ourselves."""
+    pieces = (piece.strip() for piece in _MARKS.split(text))
+    return " ".join(["is:issue", *(f'"{piece}"' for piece in pieces if piece)])
 
 
 def _counted(line: Line) -> BoardSeen:
@@ -106,8 +105,8 @@ def _pages(line: Line, query: str) -> Iterator[tuple[Json, list[BoardIssue]]]:
 
 def _usable(line: Line, answer: Answer, call: Call) -> Answer:
     """Let single cards be hidden from this token: the others still count."""
-    items = tuple((*PROJECT, part) for part in ("items", *COLUMNS))
-    return demanded(line, answer, call, *items)
+    cards = tuple((*PROJECT, part) for part in ("items", *COLUMNS)) if answer.at(*PROJECT) else ()
+    return demanded(line, answer, call, *cards)
 
 
 def _call(document: str, values: dict[str, Any]) -> Call:

@@ -89,9 +89,9 @@ def find_card(line: Line, answer: Answer, call: Call) -> Card | NoCard:
     item = item_on(answer, board)
     if item:
         return card_of(item, board, line.settings.board)
-    trouble = answer.trouble_at(*ITEMS)
-    if trouble:
-        return NoCard(_unseen(line, answer, call))
+    hidden = answer.trouble_at(*ITEMS)
+    if hidden:
+        return NoCard(str(line.failures.of_part(hidden, call, area=Area.BOARD)))
     if not answer.at(*ISSUE):
         return NoCard("The issue was not found, so it has no card.")
     return NoCard(f"The issue is not on {_name(line)}: add it there by hand.")
@@ -121,8 +121,3 @@ def _no_board(line: Line, answer: Answer, call: Call) -> str:
     if part is None or part.kind == "NOT_FOUND":
         return f"There is no {_name(line)}, or this token cannot see it: check project.owner and project.number."
     return str(line.failures.of_part(part, call, area=Area.BOARD))
-
-
-def _unseen(line: Line, answer: Answer, call: Call) -> str:
-    part = answer.trouble_at(*ITEMS)
-    return str(line.failures.of_part(part, call, area=Area.BOARD)) if part else ""

@@ -1,7 +1,7 @@
 """Where a GitHub's two interfaces are, for github.com, ghe.com, Enterprise servers and the local GitHub."""
 
 import ipaddress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from agent_sync.errors import BadConfig
@@ -12,11 +12,12 @@ _API_PATHS = ("/api/v3", "/api/graphql", "/api")
 
 @dataclass(frozen=True)
 class Endpoint:
-    """One GitHub: the host people know it by, and the addresses of its interfaces."""
+    """One GitHub: the host people know it by, its interfaces, and whether a setting rather than the remote names it."""
 
     host: str
     rest: str
     graphql: str
+    is_configured: bool = False
 
     @property
     def is_loopback(self) -> bool:
@@ -67,7 +68,7 @@ def _configured(url: str) -> Endpoint:
         raise _bad(url, f"has a path ({path}); the root of the server is wanted")
     if parts.scheme == "http" and not is_loopback(host):
         raise _bad(url, "would send the token in the clear; use https")
-    return _server(parts.scheme, _authority(host, port), _site_of(host))
+    return replace(_server(parts.scheme, _authority(host, port), _site_of(host)), is_configured=True)
 
 
 def _site_of(host: str) -> str:

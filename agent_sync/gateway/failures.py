@@ -76,13 +76,13 @@ class Failures:
     def of_part(self, part: Part, call: Call, *, area: Area | None = None) -> GitHubError:
         """Return the error for one part of an answer that failed alone."""
         happened = one_line(part.message)
-        if is_secondary_message(part.message):
-            return self._limited(f"GitHub's secondary rate limit is reached: {happened}", call, UNSAID_WAIT_S)
+        if part.kind == "RATE_LIMITED" or is_secondary_message(part.message):
+            return self._limited(f"GitHub's rate limit is reached: {happened}", call, UNSAID_WAIT_S)
         if is_broken(part):
             return GitHubDown(f"GitHub stumbled: {happened}", maybe_applied=call.is_write, attempted=call.attempted)
         match part.kind:
             case "NOT_FOUND":
-                return NotFound(happened, attempted=call.attempted)
+                return NotFound(happened, attempted=call.attempted, helps="check the number, or see `agent-sync board`")
             case "FORBIDDEN" | "INSUFFICIENT_SCOPES":
                 needed = _NEEDED.search(part.message)
                 scope = needed[1].replace("'", "").replace('"', "") if needed else ""

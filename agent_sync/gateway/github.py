@@ -6,7 +6,7 @@ from agent_sync.gateway import boards, polls, reads, writes
 from agent_sync.gateway.line import Line
 from agent_sync.lifecycle.actions import CardChange, CloseTask, OpenPull
 from agent_sync.lifecycle.facts import Card, Closing, Lookup, NoCard, Pull
-from agent_sync.lifecycle.tasks import BoardIssue, BoardSeen, Person, Task
+from agent_sync.lifecycle.tasks import BoardIssue, BoardSeen, BoardShape, Person, Task
 
 
 class GitHub:
@@ -71,6 +71,12 @@ class GitHub:
     def board_issues(self, text: str = "") -> Iterator[BoardIssue]:
         """Return every issue on the board, or those whose title has `text`."""
         return boards.board_issues(self._line, text)
+
+    def boards(self) -> tuple[BoardShape, ...]:
+        """Return the boards that may be meant, with their fields."""
+        from agent_sync.gateway import shapes
+
+        return shapes.boards(self._line)
 
     def viewer(self) -> Person:
         """Return who the token belongs to and what it may do."""

@@ -7,6 +7,8 @@ from email.utils import parsedate_to_datetime
 
 # GitHub's own advice for a limit that does not say how long it lasts.
 UNSAID_WAIT_S = 60.0
+# Limits last an hour at most; a header that says more is wrong, and must not stop a task for days.
+MOST_WAIT_S = 7200.0
 _SECONDARY_WORDS = ("secondary rate limit", "abuse detection", "submitted too quickly")
 _PRIMARY_WORDS = ("api rate limit exceeded", "api rate limit already exceeded")
 
@@ -31,8 +33,8 @@ def limit_of(message: str, headers: Mapping[str, str], now: datetime, *, surely:
     if not (is_secondary or is_primary or surely):
         return None
     if is_primary and not is_secondary:
-        return Limit(True, _until_reset(headers, now))
-    return Limit(False, _retry_after(headers, now))
+        return Limit(True, min(_until_reset(headers, now), MOST_WAIT_S))
+    return Limit(False, min(_retry_after(headers, now), MOST_WAIT_S))
 
 
 def is_secondary_message(message: str) -> bool:

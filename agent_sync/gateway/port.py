@@ -5,7 +5,7 @@ from typing import Protocol
 
 from agent_sync.lifecycle.actions import CardChange, CloseTask, OpenPull
 from agent_sync.lifecycle.facts import Card, Closing, Lookup, NoCard, Pull
-from agent_sync.lifecycle.tasks import BoardIssue, BoardSeen, Person, Task
+from agent_sync.lifecycle.tasks import BoardIssue, BoardSeen, BoardShape, Person, Task
 
 
 class Gateway(Protocol):
@@ -60,6 +60,12 @@ class Gateway(Protocol):
 
     def board_issues(self, text: str = "") -> Iterator[BoardIssue]:
         """Return every issue on the board, or those whose title has `text`, page by page."""
+
+    def boards(self) -> tuple[BoardShape, ...]:
+        """Return the boards that may be meant, with their fields.
+
+        The configured one; where none is, the open ones linked to the repository, else those of its owner.
+        """
 
     def viewer(self) -> Person:
         """Return who the token belongs to and what it may do."""

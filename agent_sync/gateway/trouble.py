@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import Enum
 
 from agent_sync.gateway.answer import Answer, Part
-from agent_sync.gateway.limits import Limit, limit_of
+from agent_sync.gateway.limits import UNSAID_WAIT_S, Limit, limit_of
 
 _SHOWN = 200
 _BROKEN_KINDS = frozenset({"INTERNAL", "INTERNAL_SERVER_ERROR", "SERVICE_UNAVAILABLE", "TIMEOUT"})
@@ -75,13 +75,17 @@ def of_response(status: int, headers: Mapping[str, str], body: str, now: datetim
 
 def of_answer(answer: Answer, headers: Mapping[str, str], now: datetime) -> Trouble | None:
     """Return what is wrong with a GraphQL answer as a whole; parts that failed alone are the asker's business."""
-    for part in answer.parts:
-        is_limit = part.kind == "RATE_LIMITED" or part.code == "graphql_rate_limit"
-        if is_limit or (not part.path and "rate limit" in part.message.lower()):
-            limit = limit_of(part.message, headers, now, surely=True) or Limit(True, 60.0)
-            return Trouble(Kind.LIMITED, f"GitHub's {limit.name} is reached.", limit=limit)
+    limited = next((part for part in answer.parts if answer.is_empty and _is_limit(part)), None)
+    if limited:
+        limit = limit_of(limited.message, headers, now, surely=True) or Limit(False, UNSAID_WAIT_S)
+        return Trouble(Kind.LIMITED, f"GitHub's {limit.name} is reached.", limit=limit)
     broken = next((part for part in answer.parts if is_broken(part)), None)
     return Trouble(Kind.LOST, f"GitHub stumbled: {one_line(broken.message)}") if broken else None
+
+
+def _is_limit(part: Part) -> bool:
+    is_named = part.kind == "RATE_LIMITED" or part.code == "graphql_rate_limit"
+    return is_named or (not part.path and "rate limit" in part.message.lower())
 
 
 def is_broken(part: Part) -> bool:

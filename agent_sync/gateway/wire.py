@@ -19,7 +19,14 @@ from agent_sync.gateway.endpoint import Endpoint
 from agent_sync.gateway.trouble import FailedRequest, Kind, Trouble, of_answer, of_response, one_line
 
 # Raised before anything of the request has left this machine.
-_NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError, httpx.UnsupportedProtocol)
+_NOT_SENT = (
+    httpx.ConnectError,
+    httpx.ConnectTimeout,
+    httpx.LocalProtocolError,
+    httpx.PoolTimeout,
+    httpx.ProxyError,
+    httpx.UnsupportedProtocol,
+)
 
 
 @dataclass

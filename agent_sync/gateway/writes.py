@@ -92,7 +92,7 @@ def _order(line: Line, call: Call, change: CardChange | None, *, is_needed: bool
     if parts.is_empty and not is_needed:
         return Answer(), trouble
     answer = line.send(_carrying(call, parts))
-    if parts.is_empty or not answer.lacks_scope:
+    if parts.is_empty or not answer.was_turned_away:
         return _ran(line, answer, call), trouble
     # The document was turned away before any part of it ran, so it may be sent again.
     trouble = str(line.failures.of_part(answer.parts[0], call, area=Area.BOARD))
@@ -104,7 +104,7 @@ def _order(line: Line, call: Call, change: CardChange | None, *, is_needed: bool
 def _ran(line: Line, answer: Answer, call: Call) -> Answer:
     """Return the answer of a document that ran at all."""
     whole = next((part for part in answer.parts if not part.path or part.path[0] not in answer.data), None)
-    if whole and not any(answer.data.values()):
+    if whole and answer.is_empty:
         raise line.failures.of_part(whole, call)
     return answer
 
@@ -130,7 +130,7 @@ def _wrote_card(line: Line, parts: CardParts) -> Part | None:
     call = _moving(parts.variables)
     answer = line.send(call)
     part = refused_part(answer) or next(iter(answer.parts), None)
-    if part is None and not any(answer.data.values()):
+    if part is None and answer.is_empty:
         raise _unsaid(call)
     return part
 

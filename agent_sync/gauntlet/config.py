@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from agent_sync.gauntlet import quick
+from agent_sync import place
 from agent_sync.gauntlet.adapters import ADAPTERS, adapter_of
 from agent_sync.gauntlet.gate_files import read_checks, read_reviews
 from agent_sync.gauntlet.model import (
@@ -24,7 +24,7 @@ _LEVELS = ("debug", "info", "warning", "error")
 
 def find_project(start: str, stop: str) -> Path | None:
     """Return the nearest directory from `start` up to `stop` that holds gates; other repositories in between do not."""
-    found = quick.project_root(start, str(Path(stop).resolve()))
+    found = place.gate_root(start, str(Path(stop).resolve()))
     return Path(found) if found else None
 
 

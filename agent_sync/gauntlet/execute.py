@@ -9,6 +9,7 @@ from agent_sync import clock
 from agent_sync.desk import Desk
 from agent_sync.errors import AgentSyncError
 from agent_sync.gauntlet import clean, lock, passes, snapshot as snapshots, state as states, wording
+from agent_sync.gauntlet.changes import Wanted
 from agent_sync.gauntlet.checks import run_check
 from agent_sync.gauntlet.config import load_project
 from agent_sync.gauntlet.console import Console, Listener, Silence, opened
@@ -39,7 +40,7 @@ def execute_run(
         loaded = load_project(root)
         if loaded.errors:
             return _unusable(loaded)
-        return _alone(desk, loaded, options or RunOptions(), listener or Silence())
+        return _alone(desk, loaded, options or RunOptions(Wanted(working=True)), listener or Silence())
     except AgentSyncError as error:
         return RunResult(Status.ERROR, error.happened, error=str(error))
     except OSError as error:

@@ -74,7 +74,7 @@ class GateReply:
 
 
 def gate(desk: Desk, raw: bytes, *, deadline: float, needs_pass: bool = False) -> GateReply:
-    """Answer a stop within `deadline` seconds; with `needs_pass` the gates run whatever the interval says."""
+    """Answer a stop within `deadline` seconds; with `needs_pass` the interval holds nothing up and nothing blocks."""
     try:
         return _answered(desk, raw, deadline=time.monotonic() + deadline, needs_pass=needs_pass)
     except Exception as error:  # noqa: BLE001  # no surprise of ours may keep an agent from stopping
@@ -119,7 +119,8 @@ def _answered(desk: Desk, raw: bytes, *, deadline: float, needs_pass: bool) -> G
         if reply.due and not reply.human:
             stamps.leave_interval(desk, root, seen.log_dir, due=reply.due, before=before)
         return reply
-    may_block = not event.is_active or verify
+    # Who needs a pass asks for himself; only a stop of the agent can be sent back.
+    may_block = not needs_pass and (not event.is_active or verify)
     return _ran(desk, root, event, deadline=deadline, may_block=may_block, seen=seen)
 
 

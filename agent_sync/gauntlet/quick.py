@@ -15,7 +15,6 @@ from agent_sync.place import Place
 MARKERS = ("AGENT_SYNC_NESTED", "GAUNTLET_STOP_HOOK_ACTIVE")
 PREFIXES = ("GAUNTLET_", "AGENT_SYNC_", "HOME", "XDG_CONFIG_HOME", "CLAUDE_PROJECT_DIR")
 VERIFY_VARIABLE = "AGENT_SYNC_GATE_VERIFY_ACTIVE"
-CONFIG = os.path.join(".gauntlet", "config.yml")
 _QUOTE, _BACKSLASH = 34, 92
 
 
@@ -29,7 +28,7 @@ def line(raw: bytes) -> str | None:
     where = place.place_of([cwd, quiet.process_dir()], os.environ.get("CLAUDE_PROJECT_DIR", ""))
     if is_active:
         return None if _may_verify(where) else said("stop_hook_active", wording.ACTIVE)
-    root = project_root(cwd, where.root) if where else None
+    root = place.gate_root(cwd, where.root) if where else None
     if where is None or root is None:
         return said("no_config", wording.NO_CONFIG)
     return _interval(where, root) or _unchanged(where, root)
@@ -85,20 +84,6 @@ def _may_verify(where: Place | None) -> bool:
     return where is not None and "verify_active" in _read(where.settings_file)
 
 
-def project_root(start: str, top: str) -> str | None:
-    """Return the nearest directory with gates from `start` up to the worktree's root; one root serves all else."""
-    path = os.path.realpath(start) if start else top
-    found = None
-    while path.startswith(top + os.sep):
-        if found is None and os.path.isfile(os.path.join(path, CONFIG)):
-            found = path
-        if os.path.lexists(os.path.join(path, ".git")):
-            # Another repository lies inside this one: its gates are its own.
-            found = None
-        path = os.path.dirname(path)
-    return found or (top if os.path.isfile(os.path.join(top, CONFIG)) else None)
-
-
 def stamp_file(where: Place) -> str:
     """Return where the stamp lives."""
     return os.path.join(where.state_dir, "gauntlet-quick")
@@ -111,7 +96,7 @@ def look(where: Place, root: str, log_dir: str) -> str:
     home, xdg = os.environ.get("HOME", ""), os.environ.get("XDG_CONFIG_HOME", "")
     own = os.path.join("agent-gauntlet", "config.yml")
     watched = [
-        os.path.join(root, CONFIG),
+        os.path.join(root, place.GATE_CONFIG),
         os.path.join(home, ".config", own),
         os.path.join(xdg, own),
         where.settings_file,

@@ -7,7 +7,7 @@ from agent_sync.desk import Desk
 from agent_sync.errors import AgentSyncError
 from agent_sync.hooks.event import HookEvent
 from agent_sync.hooks.reply import Reply
-from agent_sync.lifecycle.foreign import quoted
+from agent_sync.lifecycle.foreign import one_line, quoted
 from agent_sync.lifecycle.tasks import BoardIssue, BoardSeen, in_order, is_ready
 
 MOST_TASKS = 5
@@ -34,12 +34,14 @@ def held(claim: Claim) -> str:
     pull = f", PR #{claim.pr_number}" if claim.pr_number else ""
     where = f"on branch {quoted(claim.branch)}{pull}, phase {claim.phase}"
     step = "The PR was closed without merging; `/handoff` opens a new one." if claim.closed_unmerged else ""
+    if claim.not_before and claim.not_before > clock.now():
+        step = f"GitHub's rate limit is reached: paused until {claim.not_before:%H:%M:%S} UTC."
     return f"agent-sync: this worktree holds issue #{claim.issue_number} {where}. {step or NEXT_STEP[claim.phase]}"
 
 
 def board_lines(board: BoardSeen, *, ready: str) -> list[str]:
     """Return the board in a few lines; titles are other people's words and stand in quotation marks."""
-    counts = ", ".join(f"{count} {name}" for name, count in board.counts)
+    counts = ", ".join(f"{count} {one_line(name, limit=40)}" for name, count in board.counts)
     lines = [f"Board {quoted(board.title)}: {counts}."]
     free = [issue for issue in in_order(board.ready, board.priorities) if is_ready(issue, ready=ready)]
     if free:
@@ -64,7 +66,7 @@ def _board_lines(desk: Desk, event: HookEvent) -> list[str]:
 
 
 def _named(issue: BoardIssue) -> str:
-    priority = f" [{issue.priority}]" if issue.priority else ""
+    priority = f" [{one_line(issue.priority, limit=20)}]" if issue.priority else ""
     return f"#{issue.number}{priority} {quoted(issue.title, limit=80)}"
 
 

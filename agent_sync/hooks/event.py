@@ -7,6 +7,8 @@ from typing import Any
 from agent_sync.lifecycle.facts import Trigger
 
 LARGEST = 64 << 20
+# How the client begins a prompt that no human typed.
+WAKE_UP = "<task-notification"
 
 
 @dataclass(frozen=True)
@@ -17,6 +19,8 @@ class HookEvent:
     cwd: str = ""
     session_id: str = ""
     is_continuation: bool = False
+    is_wake_up: bool = False
+    raw: bytes = b"{}"
 
 
 def trigger_of(arguments: list[str]) -> Trigger:
@@ -36,6 +40,8 @@ def parse(trigger: Trigger, raw: bytes) -> HookEvent | None:
         cwd=_text(values.get("cwd")),
         session_id=_text(values.get("session_id")),
         is_continuation=values.get("stop_hook_active") is True,
+        is_wake_up=_text(values.get("prompt")).lstrip().startswith(WAKE_UP),
+        raw=raw,
     )
 
 

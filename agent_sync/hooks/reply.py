@@ -20,16 +20,17 @@ LONGEST = 9_000
 
 @dataclass(frozen=True)
 class Reply:
-    """What the human sees and what the agent reads."""
+    """What the human sees, what the agent reads, and what the gate decided about a stop."""
 
     human: tuple[str, ...] = ()
     agent: tuple[str, ...] = ()
+    decided: tuple[tuple[str, str], ...] = ()
 
     def __add__(self, other: "Reply") -> "Reply":
-        return Reply(self.human + other.human, self.agent + other.agent)
+        return Reply(self.human + other.human, self.agent + other.agent, self.decided or other.decided)
 
     def __bool__(self) -> bool:
-        return bool(self.human or self.agent)
+        return bool(self.human or self.agent or self.decided)
 
 
 def readers_of(trigger: Trigger, *, is_continuation: bool, later: bool) -> Readers:
@@ -47,7 +48,7 @@ def render(trigger: Trigger, reply: Reply) -> str:
     """Return one JSON object, or nothing at all."""
     if not reply or trigger not in EVENT_NAMES:
         return ""
-    values: dict[str, object] = {}
+    values: dict[str, object] = dict(reply.decided)
     if reply.human:
         values["systemMessage"] = _joined(reply.human)
     if reply.agent:
@@ -61,11 +62,12 @@ def _joined(texts: tuple[str, ...]) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
-def write(text: str, *, descriptor: int) -> None:
-    """Write all of `text` or nothing more: a reader that is gone is no reason to fail."""
+def write(text: str, *, descriptor: int) -> bool:
+    """Write all of `text` and tell whether that went well: a reader that is gone is no reason to fail."""
     rest = text.encode("utf-8", "replace")
     try:
         while rest:
             rest = rest[os.write(descriptor, rest) :]
     except OSError:
-        return
+        return False
+    return True

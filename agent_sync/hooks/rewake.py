@@ -1,6 +1,9 @@
 """Watches a pull request in the background of an idle session and wakes the agent when that is worth a turn."""
 
+import os
+import select
 import time
+import traceback
 from pathlib import Path
 
 from agent_sync import clock, files, quiet
@@ -27,18 +30,25 @@ _WATCHED = frozenset({Phase.READY_FOR_PR, Phase.PR_CREATED, Phase.CHECKS_RUNNING
 
 def watch(desk: Desk, event: HookEvent) -> int:
     """Look again and again until something is worth a turn; return the exit status that says so."""
-    limit = desk.settings.hooks.idle_deadline_s
+    limit, parent = desk.settings.hooks.idle_deadline_s, os.getppid()
     Watchdog(limit, at_limit=lambda: None, end_children=desk.processes.end_all).start()
     # Every idle event starts a watcher; one per worktree is enough.
     with files.locked_if_free(Path(desk.place.state_dir) / WATCHER_LOCK) as is_alone:
-        while is_alone:
+        while is_alone and not _is_orphaned(parent):
             _look(desk, event)
             if _has_woken(desk):
                 return WAKE
             if not _is_worth_watching(desk):
                 break
-            _sleep_until_due(desk)
+            _sleep_until_due(desk, parent)
     return NOTHING_NEW
+
+
+def _is_orphaned(parent: int) -> bool:
+    """Tell whether the session is gone: nobody could be woken any more, and the next session's watcher waits."""
+    reader = select.poll()
+    reader.register(STDERR, 0)
+    return os.getppid() != parent or any(event & select.POLLERR for _, event in reader.poll(0))
 
 
 def _look(desk: Desk, event: HookEvent) -> None:
@@ -47,9 +57,9 @@ def _look(desk: Desk, event: HookEvent) -> None:
             _keep_suggestion(desk)
         else:
             drive(desk, Trigger.REWAKE, session_id=event.session_id)
-    except AgentSyncError as error:
-        # Nobody can be told now, and the next look may succeed.
-        desk.log.write(clock.now(), "trouble", code=error.code, error=str(error), trigger=Trigger.REWAKE)
+    except Exception as error:  # noqa: BLE001  # nobody can be told now, and the next look may succeed
+        trace = None if isinstance(error, AgentSyncError) else traceback.format_exc()
+        desk.log.write(clock.now(), "trouble", error=str(error), trace=trace, trigger=Trigger.REWAKE)
 
 
 def _keep_suggestion(desk: Desk) -> None:
@@ -61,10 +71,11 @@ def _keep_suggestion(desk: Desk) -> None:
 def _has_woken(desk: Desk) -> bool:
     """Print, then mark: a kill in between repeats a sentence and never loses one."""
     waking = desk.outbox.waking()
-    if waking:
-        reply.write("\n".join(notice.text for notice in waking) + "\n", descriptor=STDERR)
+    text = "".join(f"{notice.text}\n" for notice in waking)
+    is_told = bool(waking) and reply.write(text, descriptor=STDERR)
+    if is_told:
         desk.outbox.mark_woken(waking)
-    return bool(waking)
+    return is_told
 
 
 def _is_worth_watching(desk: Desk) -> bool:
@@ -79,13 +90,15 @@ def _claim(desk: Desk) -> Claim | None:
         return None
 
 
-def _sleep_until_due(desk: Desk) -> None:
+def _sleep_until_due(desk: Desk, parent: int) -> None:
     """Sleep until the next look is due; an edit of the claim file makes it due at once."""
     claim = _claim(desk)
-    pause = desk.settings.checks.backoff_s
+    pause = max(_GLANCE, desk.settings.checks.backoff_s)
     if claim and claim.not_before:
         pause = max(pause, (claim.not_before - clock.now()).total_seconds())
     due = time.monotonic() + pause
     before = quiet.state_of(desk.place.claim_file)
     while (left := due - time.monotonic()) > 0 and quiet.state_of(desk.place.claim_file) == before:
+        if _is_orphaned(parent):
+            return
         time.sleep(min(_GLANCE, left))

@@ -10,17 +10,20 @@ from pathlib import Path
 
 from agent_sync import clock, quiet, settings as settings_file
 from agent_sync.desk import Desk, desk_at
-from agent_sync.errors import AgentSyncError
+from agent_sync.errors import AgentSyncError, BadConfig
+from agent_sync.gateway.port import Gateway
 from agent_sync.hooks import reply, stamp
-from agent_sync.hooks.briefing import brief
+from agent_sync.hooks.briefing import brief, held
 from agent_sync.hooks.event import HookEvent, parse, trigger_of
 from agent_sync.hooks.reply import Reply, readers_of
 from agent_sync.hooks.unclaimed import suggestion
 from agent_sync.hooks.watchdog import Watchdog
 from agent_sync.lifecycle.actions import Notice
 from agent_sync.lifecycle.facts import Trigger
-from agent_sync.place import place_of
+from agent_sync.outbox import Readers, unread
+from agent_sync.place import Place, gate_root, place_of
 from agent_sync.rounds import BUSY, IDLE, Looked, drive
+from agent_sync.settings import Settings
 
 STDOUT = 1
 
@@ -37,8 +40,23 @@ Participant = Callable[[Desk, HookEvent], Part]
 
 
 def lifecycle(desk: Desk, event: HookEvent) -> Part:
-    """Bring the claim as far as it goes now."""
+    """Bring the claim as far as it goes now; a prompt that no human typed is no occasion."""
+    if event.is_wake_up:
+        return Part(BUSY)
     return Part(drive(desk, event.trigger, session_id=event.session_id))
+
+
+def gate_then_lifecycle(desk: Desk, event: HookEvent) -> Part:
+    """Let the quality gate decide about the stop, then bring the claim as far as that allows."""
+    if gate_root(event.cwd, desk.place.root) is None:
+        return lifecycle(desk, event)
+    from agent_sync.gating import known_from
+    from agent_sync.gauntlet.gate import gate
+
+    answer = gate(desk, event.raw, deadline=deadline(desk, event.trigger))
+    looked = drive(desk, event.trigger, session_id=event.session_id, gate=known_from(answer))
+    decided = tuple((key, value) for key, value in answer.values().items() if key != "systemMessage")
+    return Part(looked, Reply(human=(answer.human,) if answer.human else (), decided=decided))
 
 
 def unclaimed(desk: Desk, _event: HookEvent) -> Part:
@@ -55,7 +73,7 @@ def briefing(desk: Desk, event: HookEvent) -> Part:
 
 
 PARTS: dict[Trigger, tuple[Participant, ...]] = {
-    Trigger.STOP: (lifecycle,),
+    Trigger.STOP: (gate_then_lifecycle,),
     Trigger.IDLE: (lifecycle, unclaimed),
     Trigger.SESSION_START: (briefing,),
     Trigger.PROMPT: (lifecycle,),
@@ -77,15 +95,22 @@ def run(arguments: list[str], raw: bytes) -> None:
 def answer(arguments: list[str], raw: bytes) -> int:
     """Find out what the event is about, let every part look, and say the result."""
     trigger = trigger_of(arguments)
-    event = parse(trigger, raw)
+    event = parse(trigger, raw) or parse(trigger, raw + quiet.rest_of_stdin())
     environment = settings_file.environment()
-    if event is None:
-        return 0
-    place = place_of([event.cwd, quiet.process_dir()], environment.get("CLAUDE_PROJECT_DIR", ""))
+    starts = [event.cwd if event else "", quiet.process_dir()]
+    place = place_of(starts, environment.get("CLAUDE_PROJECT_DIR", ""))
     if place is None:
         return 0
+    if event is None:
+        _refuse_input(trigger, place)
+        return 0
     seen = quiet.look(place, arguments[0])
-    desk = desk_at(place, environment)
+    try:
+        desk = desk_at(place, environment)
+    except AgentSyncError as error:
+        # What is wrong with the settings is said like any other trouble: once, and on record.
+        desk = Desk(place, Settings(), environment, _unconnected)
+        return _answered(desk, event, seen=seen, parts=(_raising(error),))
     if trigger is Trigger.REWAKE:
         from agent_sync.hooks.rewake import watch
 
@@ -93,19 +118,42 @@ def answer(arguments: list[str], raw: bytes) -> int:
     return _answered(desk, event, seen=seen)
 
 
-def _answered(desk: Desk, event: HookEvent, *, seen: str) -> int:
+def _refuse_input(trigger: Trigger, place: Place) -> None:
+    """No part acts on input that is no JSON object; where a gate is configured, it says so."""
+    if trigger is Trigger.STOP and gate_root("", place.root) is not None:
+        from agent_sync.gauntlet import wording
+
+        values = {"decision": "approve", "status": "invalid_input", "message": wording.INVALID_INPUT}
+        said = Reply(decided=tuple(values.items()))
+        reply.write(reply.render(trigger, said), descriptor=STDOUT)
+
+
+def _raising(error: AgentSyncError) -> Participant:
+    """Return a part that can only say what is wrong."""
+
+    def part(_desk: Desk, _event: HookEvent) -> Part:
+        raise error
+
+    return part
+
+
+def _unconnected(_desk: Desk) -> Gateway:
+    raise BadConfig("The settings cannot be used.", helps="agent-sync doctor")
+
+
+def _answered(desk: Desk, event: HookEvent, *, seen: str, parts: tuple[Participant, ...] = ()) -> int:
     watchdog = Watchdog(
         deadline(desk, event.trigger),
         at_limit=lambda: _say_what_there_is(desk, event),
         end_children=desk.processes.end_all,
     )
     watchdog.start()
-    parts = [_looked(desk, event, part) for part in PARTS[event.trigger]]
+    found = [_looked(desk, event, part) for part in parts or PARTS[event.trigger]]
     if not watchdog.answered_in_time():
         threading.Event().wait()
-    said = _say(desk, event, sum((part.reply for part in parts), Reply()))
-    if all(part.looked.was_idle for part in parts) and not said and not desk.outbox.waiting():
-        dues = [part.looked.due for part in parts if part.looked.due]
+    said = _say(desk, event, sum((part.reply for part in found), Reply()))
+    if all(part.looked.was_idle for part in found) and not said and not desk.outbox.waiting():
+        dues = [part.looked.due for part in found if part.looked.due]
         stamp.leave(desk.place, event.trigger, seen=seen, due=_earliest(dues), now=clock.now())
     return 0
 
@@ -124,18 +172,30 @@ def _looked(desk: Desk, event: HookEvent, part: Participant) -> Part:
 
 
 def _say(desk: Desk, event: HookEvent, said: Reply) -> bool:
-    """Print, then mark: a kill in between repeats a sentence and never loses one."""
+    """Print, then mark: a kill in between repeats a sentence and never loses one; tell whether anyone was told."""
     later = desk.settings.notify.agent == "later"
     readers = readers_of(event.trigger, is_continuation=event.is_continuation, later=later)
-    whole = Reply(*desk.outbox.unread(readers)) + said
-    text = reply.render(event.trigger, whole)
-    reply.write(text, descriptor=STDOUT)
-    desk.outbox.mark(readers)
-    return bool(text)
+    if event.is_wake_up:
+        readers = Readers(human=False, agent=False)
+    waiting = desk.outbox.waiting()
+    whole = Reply(*unread(waiting, readers)) + said
+    if reply.write(reply.render(event.trigger, whole), descriptor=STDOUT):
+        _mark(desk, waiting, readers)
+    return bool(whole.human or whole.agent)
+
+
+def _mark(desk: Desk, read: tuple[Notice, ...], readers: Readers) -> None:
+    """Forget what was read; where that fails a sentence is repeated, and nothing more is printed now."""
+    try:
+        desk.outbox.mark(read, readers)
+    except (AgentSyncError, OSError) as error:
+        desk.log.write(clock.now(), "trouble", error=str(error))
 
 
 def _say_what_there_is(desk: Desk, event: HookEvent) -> None:
-    _say(desk, event, Reply(human=("agent-sync ran out of time; it goes on at the next event.",)))
+    late = Reply(human=("agent-sync ran out of time; it goes on at the next event.",))
+    claim = desk.store.read() if event.trigger is Trigger.SESSION_START else None
+    _say(desk, event, late + Reply(agent=(held(claim),)) if claim else late)
 
 
 def deadline(desk: Desk, trigger: Trigger) -> float:

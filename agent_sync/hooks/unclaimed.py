@@ -17,7 +17,8 @@ def suggestion(desk: Desk) -> tuple[Looked, Reply]:
     """Suggest the next task when this branch's pull request was merged; one look per branch and ten minutes."""
     branch = desk.git.current_branch()
     remote = desk.settings.git.remote
-    if branch is None or branch in DEFAULT_BRANCHES or desk.git.remote_url(remote) is None:
+    defaults = DEFAULT_BRANCHES | {desk.git.default_branch(remote)}
+    if branch is None or branch in defaults or desk.git.remote_url(remote) is None:
         return IDLE, Reply()
     due = _due(desk, branch)
     if due > clock.now():

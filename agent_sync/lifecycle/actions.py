@@ -207,6 +207,7 @@ class HandedOff:
     summary: str
     branch: str
     draft: bool
+    status: str
 
 
 @dataclass(frozen=True)

@@ -63,6 +63,7 @@ class Verdict:
     passed: int = 0
     failed: tuple[str, ...] = ()
     running: int = 0
+    failed_runs: tuple[str, ...] = ()
 
     @property
     def total(self) -> int:
@@ -75,9 +76,11 @@ def verdict(sha: str, checks: Iterable[Check] | None) -> Verdict:
     if checks is None:
         return Verdict(CI.UNAVAILABLE, sha)
     latest = latest_runs(checks)
-    failed = tuple(sorted(check.name for check in latest if check.bucket is Bucket.FAILED))
+    failures = sorted((check for check in latest if check.bucket is Bucket.FAILED), key=lambda check: check.name)
+    failed = tuple(check.name for check in failures)
     running = sum(check.bucket is Bucket.PENDING for check in latest)
-    return Verdict(_ci(latest, failed, running), sha, len(latest) - len(failed) - running, failed, running)
+    runs = tuple(f"{check.name}@{check.started}" for check in failures)
+    return Verdict(_ci(latest, failed, running), sha, len(latest) - len(failed) - running, failed, running, runs)
 
 
 def latest_runs(checks: Iterable[Check]) -> list[Check]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from agent_sync.lifecycle.facts import Card
+from agent_sync.lifecycle.foreign import one_line
 from agent_sync.lifecycle.tasks import Task
 
 SLUG_LIMIT = 40
@@ -38,7 +39,7 @@ def holder_of(task: Task, own_ids: frozenset[str]) -> str | None:
     """Return who else works on the task, by the board's Agent field or by its assignees."""
     agent = task.card.agent if isinstance(task.card, Card) else None
     if agent:
-        return None if agent in own_ids else agent
+        return None if agent in own_ids else one_line(agent, limit=60)
     others = [login for login in task.assignees if login != task.viewer.login]
     return others[0] if others and task.viewer.login not in task.assignees else None
 

@@ -27,7 +27,7 @@ from agent_sync.lifecycle.board import card_change
 from agent_sync.lifecycle.checks import CI, verdict
 from agent_sync.lifecycle.evolve import evolve
 from agent_sync.lifecycle.facts import Branch, Closing, Facts, Lookup, Pull, PullState, Trigger
-from agent_sync.lifecycle.needs import is_board_behind, is_paused
+from agent_sync.lifecycle.needs import is_board_behind, is_paused, is_withheld
 from agent_sync.lifecycle.pr_body import body, closing_comment, marker, title
 from agent_sync.lifecycle.steps import STEPS, Step
 
@@ -54,19 +54,26 @@ def decide(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Action, ...]:
             assert_never(step)
 
 
-def existing_pull(claim: Claim, lookup: Lookup) -> Pull | None:
+def existing_pull(claim: Claim, lookup: Lookup, branch: Branch | None) -> Pull | None:
     """Return the pull request that is ours: an open one, or a dead one of this very commit or claim."""
     open_one = next((pull for pull in lookup.pulls if pull.state is PullState.OPEN), None)
     if open_one:
         return open_one
-    return next((pull for pull in lookup.pulls if _is_ours(pull, claim, lookup)), None)
+    # Commits that are only here make the branch another one than the dead pull request was about.
+    head = (branch.local_sha if branch else None) or lookup.remote_sha
+    return next((pull for pull in lookup.pulls if _is_ours(pull, claim, head)), None)
 
 
-def _is_ours(pull: Pull, claim: Claim, lookup: Lookup) -> bool:
-    if claim.pr_number == pull.number and pull.state is PullState.CLOSED:
+def is_merge_of(claim: Claim, pull: Pull) -> bool:
+    """Tell whether a pull request is merged and this task's own, not an older one of a branch used again."""
+    return pull.state is PullState.MERGED and (claim.pr_number == pull.number or marker(claim) in pull.body)
+
+
+def _is_ours(pull: Pull, claim: Claim, head: str | None) -> bool:
+    if claim.pr_number is not None and pull.number <= claim.pr_number and pull.state is PullState.CLOSED:
         # The agent has handed off again after a close: that is a wish for a new one.
         return False
-    return pull.head_sha == lookup.remote_sha or marker(claim) in pull.body
+    return pull.head_sha == head or marker(claim) in pull.body
 
 
 def _open_pull(claim: Claim, facts: Facts) -> tuple[Action, ...]:
@@ -74,9 +81,13 @@ def _open_pull(claim: Claim, facts: Facts) -> tuple[Action, ...]:
         return _said(facts, messages.branch_missing(claim))
     if not claim.summary.strip():
         return _said(facts, messages.summary_missing(claim))
-    if facts.branch is None or facts.lookup is None:
+    if facts.branch is None or facts.gate is None:
         return ()
-    found = existing_pull(claim, facts.lookup)
+    if is_withheld(claim, facts.gate, facts):
+        return _said(facts, messages.gate_withheld(claim, facts.gate, facts.branch))
+    if facts.lookup is None:
+        return ()
+    found = existing_pull(claim, facts.lookup, facts.branch)
     if found and found.state is not PullState.OPEN:
         return (_adoption(claim, facts, found),)
     push = _push_needed(claim, facts.branch, facts.lookup)
@@ -105,7 +116,7 @@ def _opening(claim: Claim, facts: Facts, lookup: Lookup) -> OpenPull:
         branch=claim.branch,
         base=facts.settings.pr.base or lookup.default_branch,
         title=title(claim),
-        body=body(claim, facts.settings.pr),
+        body=body(claim, facts.settings.pr, gate=facts.gate.summary if facts.gate else ""),
         draft=claim.draft,
         status=status,
         change=change,
@@ -138,7 +149,7 @@ def _watch_pull(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Action, .
 
 def _find_pull(claim: Claim, facts: Facts) -> tuple[Action, ...]:
     """Mend a claim that says there is a pull request and not which one."""
-    found = existing_pull(claim, facts.lookup) if facts.lookup else None
+    found = existing_pull(claim, facts.lookup, facts.branch) if facts.lookup else None
     if found:
         return (_adoption(claim, facts, found),)
     return _said(facts, messages.pull_unknown(claim))
@@ -174,7 +185,7 @@ def _close(claim: Claim, facts: Facts) -> tuple[Action, ...]:
     closing = facts.closing
     if closing is None:
         return ()
-    is_merged = closing.pull is not None and closing.pull.state is PullState.MERGED
+    is_merged = closing.pull is not None and is_merge_of(claim, closing.pull)
     if closing.is_open and not is_merged and not claim.close_unmerged:
         return _said(facts, messages.not_merged(claim, closing.pull))
     return (_closure(claim, facts, closing), DeleteClaim())

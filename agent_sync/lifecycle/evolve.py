@@ -55,8 +55,8 @@ def _changes(claim: Claim, outcome: Outcome) -> dict[str, object]:
             return {"closed_unmerged": True}
         case PullReopened():
             return {"closed_unmerged": False}
-        case HandedOff(summary, branch, draft):
-            return {"summary": summary, "branch": branch, "draft": draft, "closed_unmerged": False}
+        case HandedOff(summary, branch, draft, status):
+            return {"summary": summary, "branch": branch, "draft": draft, "status": status, "closed_unmerged": False}
         case Consented(even_unmerged):
             return {"close_unmerged": even_unmerged}
         case Paused(until):

@@ -37,6 +37,17 @@ class Branch:
 
 
 @dataclass(frozen=True)
+class GateSeen:
+    """What the quality gate says of the work as it is now."""
+
+    status: str
+    message: str
+    may_open: bool
+    is_configured: bool
+    summary: str = ""
+
+
+@dataclass(frozen=True)
 class Card:
     """The task on the board: where it is, what it says, and what could be written there."""
 
@@ -107,6 +118,7 @@ class Facts:
     session_id: str = ""
     told: frozenset[str] = field(default_factory=frozenset)
     branch: Branch | None = None
+    gate: GateSeen | None = None
     lookup: Lookup | None = None
     pull: Pull | None = None
     closing: Closing | None = None

@@ -1,9 +1,12 @@
 """Makes text from outside harmless: issue titles, check names and the like are data, never instructions."""
 
+import re
 import unicodedata
 
 # Cc control, Cf format (zero-width, bidi), Cs surrogates, Co private use, Zl/Zp line and paragraph separators.
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
+_NAME = re.compile(r"[\w./:+-]+(?: [\w./:+-]+){0,3}(?: \([\w ./:,+-]{1,30}\))?")
 
 
 def one_line(text: str, *, limit: int = 120) -> str:
@@ -16,3 +19,9 @@ def one_line(text: str, *, limit: int = 120) -> str:
 def quoted(text: str, *, limit: int = 120) -> str:
     """Return `text` as one line in quotation marks, for a sentence that an agent reads."""
     return '"' + one_line(text, limit=limit).replace('"', "'").replace("`", "'") + '"'
+
+
+def named(text: str, *, limit: int = 60) -> str:
+    """Return a name as it is where it looks like one, and quoted where it could be read as a sentence."""
+    line = one_line(text, limit=limit)
+    return line if _NAME.fullmatch(line) else quoted(text, limit=limit)

@@ -3,10 +3,22 @@
 from agent_sync.claim.model import Claim
 from agent_sync.lifecycle.actions import Notice
 from agent_sync.lifecycle.checks import CI, Verdict
-from agent_sync.lifecycle.facts import Pull, PullState
-from agent_sync.lifecycle.foreign import one_line, quoted
+from agent_sync.lifecycle.facts import Branch, GateSeen, Pull, PullState
+from agent_sync.lifecycle.foreign import named, one_line, quoted
 
 MOST_NAMES = 5
+# What was told before is news again once the agent has handed off anew, or the pull request was reopened.
+NEWS_AFTER_HANDOFF = (
+    "no-branch:",
+    "no-summary:",
+    "no-commits:",
+    "unknown-branch:",
+    "refused:",
+    "gate:",
+    "pr:",
+    "not-merged:",
+)
+NEWS_AFTER_REOPENING = ("closed-unmerged:", "reopened:")
 
 
 def _identity(claim: Claim) -> str:
@@ -41,6 +53,20 @@ def summary_missing(claim: Claim) -> Notice:
         "It becomes the PR's title; write one, or run `agent-sync handoff`."
     )
     return Notice(f"no-summary:{_identity(claim)}", text, for_agent=True)
+
+
+def gate_withheld(claim: Claim, gate: GateSeen, branch: Branch) -> Notice:
+    """The quality gate keeps the pull request back."""
+    reason = one_line(gate.message, limit=300)
+    if not branch.is_current:
+        reason = f"the gates look at what is checked out, and that is not branch {quoted(claim.branch)}."
+    elif gate.status in {"passed", "passed_with_warnings"}:
+        reason = "the gates passed on work that is not committed yet."
+    text = (
+        f"No PR opened for issue #{claim.issue_number}: {reason} It is opened when the gates pass; "
+        "`agent-sync handoff --draft` opens a draft that says so."
+    )
+    return Notice(f"gate:{_identity(claim)}:{gate.status}:{reason}", text, for_agent=True)
 
 
 def branch_unknown(claim: Claim) -> Notice:
@@ -88,8 +114,8 @@ def board_trouble(claim: Claim, reason: str, status: str) -> Notice:
 def checks_polled(pull: Pull, verdict: Verdict, *, again: str = "") -> Notice:
     """The checks say this; `again` makes an unchanged verdict worth saying once more."""
     text, wakes = _ci_text(pull, verdict)
-    state = f"{verdict.ci.value}:{verdict.passed}/{verdict.total}:{','.join(verdict.failed)}"
-    identity = f"ci:{pull.number}:{verdict.sha}:{state}{again}"
+    # Another check that ends meanwhile makes the same failure no news; a rerun that fails again does.
+    identity = f"ci:{pull.number}:{verdict.sha}:{verdict.ci.value}:{','.join(verdict.failed_runs)}{again}"
     return Notice(identity, text, for_human=wakes, for_agent=True, wakes=wakes)
 
 
@@ -108,7 +134,7 @@ def _ci_text(pull: Pull, verdict: Verdict) -> tuple[str, bool]:
 
 
 def _failed_text(pull: Pull, verdict: Verdict) -> str:
-    names = ", ".join(one_line(name, limit=80) for name in verdict.failed[:MOST_NAMES])
+    names = ", ".join(named(name) for name in verdict.failed[:MOST_NAMES])
     more = f" and {len(verdict.failed) - MOST_NAMES} more" if len(verdict.failed) > MOST_NAMES else ""
     running = f", {verdict.running} running" if verdict.running else ""
     counts = f"{verdict.passed}/{verdict.total} passed{running}"

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from agent_sync.claim.model import Claim
-from agent_sync.lifecycle.facts import Facts, Trigger
+from agent_sync.lifecycle.facts import Facts, GateSeen, Trigger
 from agent_sync.lifecycle.steps import STEPS, Step
 
 
@@ -13,6 +13,11 @@ class AskBranch:
     """What does this clone know of the branch?"""
 
     branch: str
+
+
+@dataclass(frozen=True)
+class AskGate:
+    """Has the work passed the quality gate?"""
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,7 @@ class AskClosing:
     branch: str
 
 
-Question = AskBranch | AskLookup | AskPull | AskCard | AskClosing
+Question = AskBranch | AskGate | AskLookup | AskPull | AskCard | AskClosing
 
 
 def needs(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Question, ...]:
@@ -89,12 +94,21 @@ def is_board_behind(trigger: Trigger, claim: Claim) -> bool:
 def _for_opening(claim: Claim, facts: Facts) -> tuple[Question, ...]:
     if not claim.branch or not claim.summary.strip():
         return ()
-    asked: list[Question] = []
-    if facts.branch is None:
-        asked.append(AskBranch(claim.branch))
-    if facts.lookup is None:
-        asked.append(AskLookup(claim.branch, claim.issue_number))
-    return tuple(asked)
+    if facts.branch is None or facts.gate is None:
+        # What is local comes first: work that may not be opened costs no request.
+        local = ((facts.branch, AskBranch(claim.branch)), (facts.gate, AskGate()))
+        return tuple(question for known, question in local if known is None)
+    if facts.lookup is None and not is_withheld(claim, facts.gate, facts):
+        return (AskLookup(claim.branch, claim.issue_number),)
+    return ()
+
+
+def is_withheld(claim: Claim, gate: GateSeen, facts: Facts) -> bool:
+    """Tell whether the gate keeps the pull request back; a draft states what it says instead."""
+    if not gate.is_configured or not facts.settings.pr.require_gate or claim.draft:
+        return False
+    is_about_head = facts.branch is not None and facts.branch.is_current
+    return not (gate.may_open and is_about_head)
 
 
 def _for_watching(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Question, ...]:

@@ -19,12 +19,13 @@ def title(claim: Claim) -> str:
     return one_line(first, limit=TITLE_LIMIT)
 
 
-def body(claim: Claim, settings: PullSettings) -> str:
-    """Return the body: summary, the issue, the boxes for a human, the test plan."""
+def body(claim: Claim, settings: PullSettings, *, gate: str = "") -> str:
+    """Return the body: summary, the issue, what the gate says, the boxes for a human, the test plan."""
     keyword = "Closes" if settings.closes_issue else "Refs"
     sections = [
         f"## Summary\n\n{claim.summary.strip()}",
         f"{keyword} #{claim.issue_number}",
+        f"## Gates\n\n{gate}" if gate else "",
         _boxes("Mission integrity", settings.checklist),
         _boxes("Test plan", settings.test_plan),
         marker(claim),

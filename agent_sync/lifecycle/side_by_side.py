@@ -105,4 +105,4 @@ def _card_row(claim: Claim, task: Task) -> Row:
                 note = f"the claim says {claim.status}"
             elif claim.agent_id and card.agent != claim.agent_id:
                 note = "the Agent field names somebody else" if card.agent else "the Agent field is empty"
-            return Row("card", f"{card.status or 'no status'}, agent {card.agent or 'none'}", note)
+            return Row("card", f"{card.status or 'no status'}, agent {one_line(card.agent or 'none', limit=60)}", note)

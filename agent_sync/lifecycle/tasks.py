@@ -1,17 +1,22 @@
 """Tasks that may be claimed: what is known of an issue and its place on the board, and whether it is ready."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from agent_sync.lifecycle.facts import Card, NoCard
 
 
 @dataclass(frozen=True)
 class Person:
-    """Who a token belongs to, and what it may do; `scopes` is None for tokens that do not tell."""
+    """Who a token belongs to, and what it may do; `scopes` is None for tokens that do not tell.
+
+    `clock` is what GitHub's clock showed when it was asked.
+    """
 
     login: str
     id: str
     scopes: tuple[str, ...] | None = None
+    clock: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,31 @@ class BoardSeen:
     in_progress: tuple[BoardIssue, ...]
     in_review: tuple[BoardIssue, ...]
     priorities: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class BoardField:
+    """A field of a board: its name, GitHub's name for its kind, and what can be chosen."""
+
+    name: str
+    kind: str
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class BoardShape:
+    """A board that tasks may be on, and its fields."""
+
+    owner: str
+    number: int
+    title: str
+    url: str
+    fields: tuple[BoardField, ...]
+
+    def field(self, name: str, kind: str) -> BoardField | None:
+        """Return a field by name, whatever its case, if it is of that kind."""
+        wanted = name.casefold()
+        return next((one for one in self.fields if one.name.casefold() == wanted and one.kind == kind), None)
 
 
 def is_ready(issue: BoardIssue, *, ready: str) -> bool:

@@ -6,11 +6,12 @@ import random
 import string
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
-from conftest import PROVE
 from support.claims import claim
 from support.hook import COMMAND, EVENTS, HOOKS, fixture, run
+from support.prove import PROVE
 
 from agent_sync.claim.phases import Phase
 
@@ -123,9 +124,15 @@ def slow_git(directory):
     return directory
 
 
-def is_running(pid):
-    state = subprocess.run(["ps", "-o", "state=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
-    return bool(state.strip()) and not state.startswith("Z")
+def is_gone(pid):
+    """Wait a moment for a killed process to be gone."""
+    give_up = time.monotonic() + 10
+    while time.monotonic() < give_up:
+        state = subprocess.run(["ps", "-o", "state=", "-p", pid], capture_output=True, text=True, check=False).stdout
+        if not state.strip() or state.startswith("Z"):
+            return True
+        time.sleep(0.05)
+    return False
 
 
 def test_watchdog_answers_before_the_deadline(repo, tmp_path):
@@ -138,7 +145,7 @@ def test_watchdog_answers_before_the_deadline(repo, tmp_path):
     assert time.monotonic() - began < 20
     assert (ran.status, ran.human) == (0, "agent-sync ran out of time; it goes on at the next event.")
     assert claim(Phase.READY_FOR_PR).to_json() == (repo / ".agent-claim.json").read_bytes()
-    assert not is_running((hanging / "pid").read_text().strip())
+    assert is_gone((hanging / "pid").read_text().strip())
 
 
 def test_termination_ends_the_children(repo, tmp_path):
@@ -153,7 +160,53 @@ def test_termination_ends_the_children(repo, tmp_path):
             time.sleep(0.02)
         process.terminate()
         assert process.wait(timeout=10) == 0
-    assert not is_running((hanging / "pid").read_text().strip())
+    assert is_gone((hanging / "pid").read_text().strip())
+
+
+def test_lost_reader_loses_no_sentence(repo):
+    """What could not be printed is said at the next event."""
+    (repo / ".agent-claim.json").write_bytes(claim(Phase.READY_FOR_PR, summary="").to_json())
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run([COMMAND, "on-stop"], cwd=repo, input=b"{}", stdout=full, check=False)
+    assert done.returncode == 0
+    assert "`summary` is empty" in run("on-prompt", cwd=repo, stdin="{}").agent
+
+
+def test_input_in_pieces_is_put_together(repo):
+    """A first piece that looks complete does not make the event unreadable."""
+    (repo / ".agent-claim.json").write_bytes(claim().to_json())
+    with subprocess.Popen(
+        [COMMAND, "session-start"], cwd=repo, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        process.stdin.write(b'{"a": {}')
+        process.stdin.flush()
+        time.sleep(0.3)
+        process.stdin.write(b', "b": 1}')
+        process.stdin.close()
+        assert b"holds issue #42" in process.stdout.read()
+
+
+def test_wrong_settings_are_said_once_per_session(repo):
+    """A mistake in the settings is said once per session and is on record."""
+    (repo / ".agent-sync.toml").write_text("[projet]\n")
+    event = fixture("PostToolUse", repo)
+    said = [run("on-stop", cwd=repo, stdin=fixture("Stop", repo)).human for _ in range(2)]
+    assert [bool(text) for text in said] == [True, False]
+    assert run("on-tool", cwd=repo, stdin=event).stdout == ""
+    assert "projet is not a setting" in (repo / ".git" / "agentsync" / "log.jsonl").read_text()
+
+
+def test_wake_up_is_no_prompt(repo):
+    """The prompt that our own wake-up makes does not use up what waits for the human's next one."""
+    (repo / ".agent-claim.json").write_bytes(claim(Phase.MERGED_DETECTED, pr_number=107).to_json())
+    assert run("on-prompt", cwd=repo, stdin=fixture("UserPromptSubmit.async-rewake", repo)).stdout == ""
+    assert "Should I close issue #42?" in run("on-prompt", cwd=repo, stdin=fixture("UserPromptSubmit", repo)).agent
+
+
+def test_help_of_a_hook_acts_on_nothing(repo):
+    """Both spellings of help show the page."""
+    for flag in ("-h", "--help"):
+        assert "Hook:" in run("on-idle", flag, cwd=repo).stdout
 
 
 def test_hook_with_a_wrong_option_is_no_usage_error(repo):

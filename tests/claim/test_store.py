@@ -181,3 +181,19 @@ def test_damaged_copy_is_as_good_as_none(store):
     create(store, claim())
     store._base.write_bytes(b"\x00")
     assert claim() == store.read()
+
+
+def test_delete_keeps_another_task(store):
+    """Closing one task does not delete the file of another that was written meanwhile."""
+    create(store, claim())
+    seen = store.read()
+    edit(store, issue_number=43)
+    with store.locked() as token, pytest.raises(ClaimGone):
+        store.delete(token, seen)
+    assert store.read().issue_number == 43
+
+
+def test_half_a_character_is_written_escaped(store):
+    """A cut emoji in a text does not keep the claim from being saved."""
+    create(store, claim(summary="cut \ud83d", mine="\udcff"))
+    assert store.read().summary == "cut \ud83d"

@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import PROVE
 from support.claims import claim
+from support.prove import PROVE
 
 from agent_sync.claim.phases import Phase
 from agent_sync.claim.store import ClaimStore
@@ -37,7 +37,10 @@ class Writer:
     def __init__(self, root: Path) -> None:
         self.root = root
         command = [sys.executable, str(WRITER), str(root)]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        # Only our own calls are of interest, not those of a coverage measurement.
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment)
 
     def write(self, *strace: str) -> list[str]:
         """Let one child write under strace; return the names of the calls it made."""
@@ -101,7 +104,7 @@ def check(store, old, new):
     return content == new
 
 
-def test_kill_at_any_system_call_leaves_old_or_new(repo, writer, capsys):
+def test_kill_at_any_system_call_leaves_old_or_new(repo, writer, record_property):
     """Wherever a write is killed, the file is the complete old or the complete new one."""
     store = ClaimStore(worktree(str(repo)))
     start_over(store)
@@ -115,10 +118,8 @@ def test_kill_at_any_system_call_leaves_old_or_new(repo, writer, capsys):
         start_over(store)
         writer.write("-e", f"inject={name}:signal=SIGKILL:when={number}")
         outcomes[check(store, old, new)] += 1
-    with capsys.disabled():
-        sys.stdout.write(
-            f"\nkilled a claim write at {len(tried)} of {len(every)} system calls: {outcomes[False]} old, {outcomes[True]} new, 0 torn\n"
-        )
+    kept = f"{outcomes[False]} old, {outcomes[True]} new, 0 torn"
+    record_property("counted", f"killed a claim write at {len(tried)} of {len(every)} system calls: {kept}")
     assert outcomes[False]
     assert outcomes[True]
 

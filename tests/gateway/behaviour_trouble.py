@@ -1,9 +1,10 @@
 """Behaviour when GitHub, the token or the network is in the way."""
 
+import httpx
 from behaviour import MARKER, MOVED, NO_SCOPE, Behaviour, change_of, closure, failed, nothing, order, pushed
 from documented import answer, error, refusal
 
-from agent_sync.errors import GitHubDown, MissingScope, NotSignedIn, RateLimited
+from agent_sync.errors import GitHubDown, MissingScope, NotFound, NotSignedIn, RateLimited, Refused
 from agent_sync.lifecycle.facts import NoCard
 
 TROUBLE = {
@@ -103,5 +104,41 @@ TROUBLE = {
             }
         },
         failed(RateLimited, "rate limit is reached"),
+    ),
+    "secondary-limit-as-429": Behaviour(
+        lambda g: g.card(42),
+        lambda local: local.fault("status:429", operation="Card"),
+        {"Card": refusal(429, "You have exceeded a secondary rate limit.", retry_after="60")},
+        failed(RateLimited, "secondary rate limit"),
+    ),
+    "404-that-means-no-access": Behaviour(
+        lambda g: g.card(42),
+        lambda local: local.fault("status:404", operation="Card"),
+        {"Card": refusal(404, "Not Found")},
+        failed(NotFound, "does not show it to this token", "agent-sync doctor"),
+    ),
+    "422-of-a-whole-request": Behaviour(
+        lambda g: g.card(42),
+        lambda local: local.fault("status:422", operation="Card"),
+        {"Card": refusal(422, "Unprocessable Entity")},
+        failed(Refused, "422"),
+    ),
+    "403-without-a-hint": Behaviour(
+        lambda g: g.card(42),
+        lambda local: local.fault("status:403", operation="Card"),
+        {"Card": refusal(403, "Forbidden")},
+        failed(MissingScope, "Forbidden", "scope project"),
+    ),
+    "html-from-a-proxy": Behaviour(
+        lambda g: g.card(42),
+        lambda local: local.fault("garbage", times=3, operation="Card"),
+        {"Card": httpx.Response(200, text="<html><body>proxy error</body></html>")},
+        failed(GitHubDown, "HTML page, perhaps of a proxy"),
+    ),
+    "write-cut-off": Behaviour(
+        lambda g: g.move_card(change_of(g)),
+        lambda local: local.fault("drop_after_apply", operation="MoveCard"),
+        {"Card": answer(), "MoveCard": httpx.ReadError("Connection reset by peer")},
+        lambda came: failed(GitHubDown, "broke", "may have been done")(came) and came.maybe_applied,
     ),
 }

@@ -37,6 +37,11 @@ def fields(options: tuple[str, ...] = OPTIONS) -> Json:
     }
 
 
+def shape(**more: Any) -> Json:
+    """Return a board as a list of boards shows it."""
+    return fields() | {"number": 1, "closed": False, "owner": {"login": "octo"}} | more
+
+
 def values(status: str = "Todo", agent: str = "") -> Json:
     """Return what a card shows; GitHub answers {} for values of other kinds."""
     nodes: list[Json] = [

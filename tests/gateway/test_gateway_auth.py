@@ -21,6 +21,8 @@ ROWS = {
     "or asks gh, without the plain ones": (SERVER, "", {"GH_TOKEN": "a"}, "from-gh-git.acme.com"),
     "a server the user names": (CLOUD, "https://git.acme.com", {"GH_TOKEN": "a", "AGENT_SYNC_GITHUB_URL": "x"}, "a"),
     "a server only a file names": (CLOUD, "https://git.acme.com", {"GH_TOKEN": "a"}, "from-gh-git.acme.com"),
+    "the local GitHub a file names": (CLOUD, "http://127.0.0.1:9", {"GH_TOKEN": "as:mona"}, "as:mona"),
+    "a loopback remote is no configured one": (LOCAL, "", {"GH_TOKEN": "a", "AGENT_SYNC_GITHUB_URL": ""}, "local"),
     "the local GitHub works without any": (LOCAL, "", {}, "local"),
     "the local GitHub with one": (
         CLOUD,

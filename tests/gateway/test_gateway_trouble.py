@@ -114,6 +114,7 @@ UNTIL = {
         {"retry_after": "Sun, 01 Mar 2026 11:05:00 GMT", "date": "Sun, 01 Mar 2026 11:00:00 GMT"},
         300,
     ),
+    "more than any limit lasts": ({"retry_after": "99999999999999999999"}, 7200),
     "no header at all": ({}, 60),
     "a header that is nonsense": ({"retry_after": "soon"}, 60),
     "reset in the past": ({"x_ratelimit_remaining": "0", "x_ratelimit_reset": "1"}, 60),
@@ -215,3 +216,76 @@ def test_checks_of_a_head_that_moved_are_read_anew(documented):
     seen = documented.gateway().pull(45, with_checks=True)
     assert seen.checks is not None
     assert ([check.name for check in seen.checks], seen.head_sha) == (["new"], new)
+
+
+def test_a_hidden_card_says_why(documented):
+    """Where only the issue's cards are refused, the card's reason names what is missing."""
+    part = error("FORBIDDEN", "Resource not accessible by integration", "repository", "issue", "projectItems")
+    documented.given("Card", answer(part, issue={"id": "I_42", "projectItems": None}))
+    card = documented.gateway(token="ghs_x").card(42)
+    assert "Projects: write" in card.reason
+
+
+def test_details_of_a_refusal_are_told(documented):
+    """The details of a validation error are part of what is said, with nothing that could move a cursor."""
+    body = {
+        "message": "Validation Failed\x1b[2J",
+        "errors": [{"resource": "Issue", "field": "title", "code": "missing"}, "x"],
+    }
+    documented.given("Card", httpx.Response(422, json=body))
+    with pytest.raises(Refused, match="Issue title missing x") as raised:
+        documented.gateway().card(42)
+    assert "\x1b" not in str(raised.value)
+
+
+def test_a_part_that_stumbles_alone_may_have_been_done(documented):
+    """A write whose part fails inside GitHub is told as possibly done."""
+    from behaviour import change_of
+
+    documented.given("Card", answer())
+    documented.given(
+        "MoveCard", {"data": {"status": None}, "errors": [error("SERVICE_UNAVAILABLE", "Try later", "status")]}
+    )
+    gateway = documented.gateway()
+    with pytest.raises(GitHubDown, match="Try later") as raised:
+        gateway.move_card(change_of(gateway))
+    assert raised.value.maybe_applied
+
+
+def test_refused_repository_permissions_name_themselves(documented):
+    """A fine-grained token that lacks a repository permission is told which one."""
+    documented.given("BranchPull", answer(error("FORBIDDEN", HIDDEN, "repository", "pullRequests")))
+    with pytest.raises(MissingScope, match="Pull requests: write") as raised:
+        documented.gateway(token="github_pat_x").branch_pull("work")
+    assert raised.value.scope == "Pull requests: write"
+    documented.given("Task", answer(error("FORBIDDEN", HIDDEN, "repository", "issue"), issue=None))
+    with pytest.raises(MissingScope, match="The GitHub App lacks the repository permission Issues: write"):
+        documented.gateway(token="ghs_x").task(42)
+
+
+def test_a_write_that_ran_in_part_is_not_repeated_for_a_limit(documented):
+    """A limit that stops a document half-way leaves what was done; sending it again would do that twice."""
+    from behaviour import order
+
+    documented.given("Lookup", answer())
+    half = {"data": {"pull": {"pullRequest": pull()}, "status": None, "agent": None}}
+    documented.given("OpenPull", half | {"errors": [error("RATE_LIMITED", "API rate limit exceeded", "status")]})
+    gateway = documented.gateway(hooks={"rate_limit_wait_s": 900.0})
+    opened, trouble = gateway.open_pull(order(gateway))
+    assert (opened.number, documented.slept) == (45, [])
+    assert "rate limit" in trouble
+    assert documented.operations() == ["Lookup", "OpenPull"]
+
+
+def test_a_write_that_ran_is_not_repeated_without_its_card(documented):
+    """Only a document that was turned away before it ran is sent again without the board."""
+    from behaviour import order
+
+    documented.given("Lookup", answer())
+    wrong = [error("INSUFFICIENT_SCOPES", "requires one of the following scopes: ['project']", "status")]
+    documented.given("OpenPull", {"data": {"pull": None, "status": None}, "errors": wrong})
+    gateway = documented.gateway()
+    with pytest.raises(GitHubDown, match="does not say whether") as raised:
+        gateway.open_pull(order(gateway))
+    assert raised.value.maybe_applied
+    assert documented.operations() == ["Lookup", "OpenPull"]

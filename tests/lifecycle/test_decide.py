@@ -6,11 +6,12 @@ from support.claims import NOW, claim
 from support.github import CARD, pull
 
 from agent_sync.claim.phases import Phase
+from agent_sync.gating import NO_GATE
 from agent_sync.lifecycle import actions as a
 from agent_sync.lifecycle.checks import CI, Check
 from agent_sync.lifecycle.decide import decide
-from agent_sync.lifecycle.facts import Branch, Closing, Facts, Lookup, NoCard, PullState, Trigger
-from agent_sync.lifecycle.needs import AskBranch, AskCard, AskClosing, AskLookup, AskPull, needs
+from agent_sync.lifecycle.facts import Branch, Closing, Facts, GateSeen, Lookup, NoCard, PullState, Trigger
+from agent_sync.lifecycle.needs import AskBranch, AskCard, AskClosing, AskGate, AskLookup, AskPull, needs
 from agent_sync.lifecycle.pr_body import marker
 from agent_sync.lifecycle.steps import STEPS, Step
 from agent_sync.settings import Settings
@@ -73,7 +74,7 @@ def test_triggers_that_only_tell_ask_nothing_of_github(trigger, phase):
     ("trigger", "held", "known", "expected"),
     [
         pytest.param(Trigger.STOP, claim(**BEHIND), {}, [AskCard(42)], id="stop, coding, board behind"),
-        pytest.param(Trigger.STOP, READY, {}, [AskBranch(READY.branch), AskLookup(READY.branch, 42)], id="stop, ready"),
+        pytest.param(Trigger.STOP, READY, {}, [AskBranch(READY.branch), AskGate()], id="stop, ready"),
         pytest.param(Trigger.STOP, claim(Phase.READY_FOR_PR, branch=""), {}, [], id="stop, ready, no branch"),
         pytest.param(Trigger.STOP, claim(Phase.READY_FOR_PR, summary=" "), {}, [], id="stop, ready, no summary"),
         pytest.param(Trigger.STOP, OPEN, {}, [], id="stop, PR open"),
@@ -137,43 +138,48 @@ def test_paused_asks_nothing(trigger, phase):
 @pytest.mark.parametrize(
     ("held", "known", "expected"),
     [
-        pytest.param(READY, {"branch": HERE, "lookup": LOOKUP}, ["OpenPull"], id="nothing in the way"),
+        pytest.param(READY, {"branch": HERE, "gate": NO_GATE, "lookup": LOOKUP}, ["OpenPull"], id="nothing in the way"),
         pytest.param(claim(Phase.READY_FOR_PR, branch=""), {}, ["say no-branch"], id="no branch"),
         pytest.param(claim(Phase.READY_FOR_PR, summary="\n"), {}, ["say no-summary"], id="no summary"),
         pytest.param(
             READY,
-            {"branch": Branch("b" * 40, is_current=True), "lookup": LOOKUP},
+            {"branch": Branch("b" * 40, is_current=True), "gate": NO_GATE, "lookup": LOOKUP},
             ["PushBranch"],
             id="commits not pushed",
         ),
         pytest.param(
             READY,
-            {"branch": Branch(None, is_current=False), "lookup": LOOKUP},
+            {"branch": Branch(None, is_current=False), "gate": NO_GATE, "lookup": LOOKUP},
             ["OpenPull"],
             id="branch only on GitHub",
         ),
         pytest.param(
             READY,
-            {"branch": Branch(None, is_current=False), "lookup": replace(LOOKUP, remote_sha=None)},
+            {"branch": Branch(None, is_current=False), "gate": NO_GATE, "lookup": replace(LOOKUP, remote_sha=None)},
             ["say unknown-branch"],
             id="branch nowhere",
         ),
         pytest.param(
             READY,
-            {"branch": HERE, "lookup": replace(LOOKUP, commits_ahead=0)},
+            {"branch": HERE, "gate": NO_GATE, "lookup": replace(LOOKUP, commits_ahead=0)},
             ["say no-commits"],
             id="no commits of its own",
         ),
-        pytest.param(READY, {"branch": HERE, "lookup": replace(LOOKUP, pulls=(pull(),))}, ["AdoptPull"], id="open PR"),
         pytest.param(
             READY,
-            {"branch": HERE, "lookup": replace(LOOKUP, pulls=(pull(state=PullState.MERGED),))},
+            {"branch": HERE, "gate": NO_GATE, "lookup": replace(LOOKUP, pulls=(pull(),))},
+            ["AdoptPull"],
+            id="open PR",
+        ),
+        pytest.param(
+            READY,
+            {"branch": HERE, "gate": NO_GATE, "lookup": replace(LOOKUP, pulls=(pull(state=PullState.MERGED),))},
             ["AdoptPull"],
             id="merged PR of this commit",
         ),
         pytest.param(
             READY,
-            {"branch": HERE, "lookup": replace(LOOKUP, pulls=(pull(state=PullState.CLOSED),))},
+            {"branch": HERE, "gate": NO_GATE, "lookup": replace(LOOKUP, pulls=(pull(state=PullState.CLOSED),))},
             ["AdoptPull"],
             id="closed PR of this commit",
         ),
@@ -181,6 +187,7 @@ def test_paused_asks_nothing(trigger, phase):
             READY,
             {
                 "branch": HERE,
+                "gate": NO_GATE,
                 "lookup": replace(LOOKUP, pulls=(replace(pull(state=PullState.MERGED), head_sha="c" * 40),)),
             },
             ["OpenPull"],
@@ -190,6 +197,7 @@ def test_paused_asks_nothing(trigger, phase):
             READY,
             {
                 "branch": HERE,
+                "gate": NO_GATE,
                 "lookup": replace(
                     LOOKUP, pulls=(replace(pull(state=PullState.MERGED, body=marker(READY)), head_sha="c" * 40),)
                 ),
@@ -198,14 +206,24 @@ def test_paused_asks_nothing(trigger, phase):
             id="old PR with our marker",
         ),
         pytest.param(
+            READY,
+            {
+                "branch": Branch("b" * 40, is_current=True),
+                "gate": NO_GATE,
+                "lookup": replace(LOOKUP, pulls=(pull(state=PullState.CLOSED),)),
+            },
+            ["PushBranch"],
+            id="new commits after a dead PR",
+        ),
+        pytest.param(
             READY.model_copy(update={"pr_number": 107}),
-            {"branch": HERE, "lookup": replace(LOOKUP, pulls=(pull(state=PullState.CLOSED),))},
+            {"branch": HERE, "gate": NO_GATE, "lookup": replace(LOOKUP, pulls=(pull(state=PullState.CLOSED),))},
             ["OpenPull"],
             id="handed off again after a close",
         ),
         pytest.param(
             READY,
-            {"branch": HERE, "lookup": replace(LOOKUP, card=NoCard("no board"))},
+            {"branch": HERE, "gate": NO_GATE, "lookup": replace(LOOKUP, card=NoCard("no board"))},
             ["OpenPull"],
             id="board trouble does not hold the PR",
         ),
@@ -255,6 +273,46 @@ def test_what_is_done_at_every_acting_trigger(trigger, held, known, expected):
 def test_what_is_seen_while_watching(trigger, seen, expected):
     """Each state of the pull request leads to its own record or sentence."""
     assert expected == kinds(decide(trigger, OPEN, facts(pull=seen)))
+
+
+GATE = GateSeen("failed", "1 of 1 gate failed: lint.", may_open=False, is_configured=True, summary="Gates: Failed")
+PASSED = GateSeen("passed", "1 gate passed.", may_open=True, is_configured=True, summary="Gates: Passed")
+
+
+@pytest.mark.parametrize(
+    ("held", "gate", "branch", "expected"),
+    [
+        (READY, PASSED, HERE, ["OpenPull"]),
+        (READY, GATE, HERE, ["say gate"]),
+        (READY, PASSED, Branch(SHA, is_current=False), ["say gate"]),
+        (READY, replace(PASSED, may_open=False), HERE, ["say gate"]),
+        (READY.model_copy(update={"draft": True}), GATE, HERE, ["OpenPull"]),
+        (READY, replace(GATE, is_configured=False), HERE, ["OpenPull"]),
+    ],
+    ids=["passed", "failed", "another branch is checked out", "passed uncommitted", "draft", "gate off"],
+)
+def test_gate_keeps_the_pull_request_back(held, gate, branch, expected):
+    """Without a pass of what is committed on the branch no pull request is opened, except as a draft."""
+    known = facts(branch=branch, gate=gate, lookup=LOOKUP)
+    decided = decide(Trigger.STOP, held, known)
+    assert expected == kinds(decided)
+    if expected == ["OpenPull"] and gate.summary:
+        assert gate.summary in decided[0].body
+
+
+def test_gate_is_asked_before_github():
+    """Work that the gate keeps back costs no request."""
+    assert needs(Trigger.STOP, READY, facts(branch=HERE, gate=GATE)) == ()
+    assert (AskLookup(READY.branch, 42),) == needs(Trigger.STOP, READY, facts(branch=HERE, gate=PASSED))
+
+
+def test_old_merge_of_a_branch_used_again_is_no_merge_of_this_task():
+    """Without a number, only a merged pull request with this claim's marker counts as this task's."""
+    lost = DONE.model_copy(update={"pr_number": None})
+    foreign = replace(CLOSING, pull=pull(9, PullState.MERGED))
+    assert kinds(decide(Trigger.STOP, lost, facts(closing=foreign))) == ["say not-merged"]
+    own = replace(CLOSING, pull=pull(9, PullState.MERGED, body=marker(lost)))
+    assert kinds(decide(Trigger.STOP, lost, facts(closing=own))) == ["CloseTask", "DeleteClaim"]
 
 
 def test_recorded_once():

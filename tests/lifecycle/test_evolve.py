@@ -25,7 +25,7 @@ OUTCOMES = [
     a.PullClosed(pull()),
     a.PullReopened(pull()),
     a.Paused(NOW),
-    a.HandedOff("s", "b", draft=False),
+    a.HandedOff("s", "b", draft=False, status="In Review"),
     a.Consented(even_unmerged=True),
     a.TaskClosed(),
     a.ClaimDeleted(),
@@ -90,7 +90,7 @@ def test_every_outcome_is_tried_here():
         ),
         pytest.param(
             Phase.CHECKS_RUNNING,
-            a.HandedOff("new", "b", draft=True),
+            a.HandedOff("new", "b", draft=True, status="In Review"),
             {"summary": "new", "branch": "b", "draft": True, "closed_unmerged": False},
             id="handed off again",
         ),

@@ -1,4 +1,5 @@
 import base64
+import statistics
 import time
 
 import pytest
@@ -104,7 +105,7 @@ def test_records_without_ids_page_by_place():
 
 
 def test_ten_thousand_items(tmp_path, desk):
-    """Every page of a board of 10,000 items holds what the one before did not, and comes quickly."""
+    """Every page of a board of 10,000 items holds what the one before did not, and the last ones cost what the first do."""
     desk.world = build("large", tmp_path / "large")
     seen, after, spent = [], None, []
     while True:
@@ -117,4 +118,4 @@ def test_ten_thousand_items(tmp_path, desk):
         if not found["pageInfo"]["hasNextPage"]:
             break
     assert len(seen) == len(set(seen)) == 10_000
-    assert sorted(spent)[len(spent) // 2] < 0.1
+    assert statistics.median(spent[-20:]) < 5 * statistics.median(spent[1:21])

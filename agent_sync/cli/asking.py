@@ -1,0 +1,44 @@
+"""Shows a plan and asks whether to go on; without a terminal nothing is ever asked."""
+
+import sys
+
+import click
+
+from agent_sync.errors import BadInput
+from agent_sync.install.plan import Plan
+from agent_sync.install.shown import diff, verb
+
+COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+
+
+def is_terminal() -> bool:
+    """Tell whether somebody can be asked."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def show(plan: Plan) -> None:
+    """Print every change as a diff."""
+    for change in plan.changes:
+        for line in diff(change):
+            click.secho(line, fg=COLOURS.get(line[:1]))
+    for note in plan.notes:
+        click.echo(f"note: {note}", err=True)
+
+
+def agreed(question: str, *, yes: bool, command: str) -> bool:
+    """Tell whether the plan may be carried out."""
+    if yes:
+        return True
+    if not is_terminal():
+        raise BadInput(
+            "Without a terminal nobody can be asked, so nothing was written.",
+            attempted="asking whether to write the changes above",
+            helps=f"{command} --yes, or {command} --dry-run to look only",
+        )
+    return click.confirm(question, default=True)
+
+
+def tell_done(plan: Plan) -> None:
+    """Say what became of which file."""
+    for change in plan.changes:
+        click.echo(f"{verb(change)}d {change.path}")

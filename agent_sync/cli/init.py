@@ -1,0 +1,88 @@
+"""`agent-sync init`: set a repository up."""
+
+from pathlib import Path
+
+import click
+
+from agent_sync.cli.asking import agreed, is_terminal, show, tell_done
+from agent_sync.cli.here import desk_here
+from agent_sync.desk import Desk
+from agent_sync.errors import AgentSyncError
+from agent_sync.install import carry_out, record as records
+from agent_sync.install.plan import installation
+from agent_sync.install.starter import Findings, starter
+from agent_sync.install.tree import Tree
+from agent_sync.lifecycle.foreign import one_line
+from agent_sync.lifecycle.tasks import BoardShape
+
+NEXT = """\
+Next:
+  commit these files, so that they are there in every clone and worktree
+  agent-sync doctor      checks everything
+  agent-sync next        shows what is ready to be claimed"""
+
+
+@click.command("init")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be written.")
+def command(*, yes: bool, dry_run: bool) -> None:
+    """Set this repository up: hooks, status line, permissions and command pages of Claude Code, settings, ignore lines.
+
+    Merges into what is there and keeps every other byte of it; shows each file as a diff and asks before it writes.
+    The board and its field names are looked up on GitHub where a token is found.
+
+    \b
+    Examples:
+      agent-sync init
+      agent-sync init --dry-run
+      agent-sync init --yes
+    """
+    desk = desk_here()
+    tree, shared = Tree(Path(desk.place.root)), Path(desk.place.shared_dir)
+    record = records.load(shared)
+    plan = installation(tree.read, record, lambda: starter(_findings(desk, may_ask=not yes and not dry_run)))
+    show(plan)
+    if not plan.changes:
+        click.echo("Nothing to do: everything is set up.")
+    elif dry_run:
+        click.echo("Nothing was written (--dry-run).")
+    elif agreed("Write these changes?", yes=yes, command="agent-sync init"):
+        carry_out.install(tree, shared, record, plan)
+        tell_done(plan)
+        click.echo(NEXT)
+    else:
+        click.echo("Nothing was written.")
+
+
+def _findings(desk: Desk, *, may_ask: bool) -> Findings:
+    """Return what GitHub says of the board; trouble is said and leaves a file to fill in."""
+    owner = desk.settings.project.owner
+    try:
+        owner = owner or _owner(desk)
+        boards = desk.gateway.boards()
+    except AgentSyncError as error:
+        click.echo(f"note: the board was not looked up: {error.happened}", err=True)
+        boards = ()
+    chosen = _chosen(boards, may_ask=may_ask and is_terminal())
+    if chosen is None:
+        click.echo("note: fill in project.number in .agent-sync.toml, or tasks have no board", err=True)
+    return Findings(owner, chosen, boards)
+
+
+def _owner(desk: Desk) -> str:
+    from agent_sync.gateway.repository import repository_of
+
+    remote = desk.settings.git.remote
+    return repository_of(desk.git.remote_url(remote), remote=remote).owner
+
+
+def _chosen(boards: tuple[BoardShape, ...], *, may_ask: bool) -> BoardShape | None:
+    if len(boards) == 1:
+        return boards[0]
+    if not boards or not may_ask:
+        return None
+    for board in boards:
+        click.echo(f"  {board.number:>4}  {one_line(board.title)}  ({one_line(board.owner)})")
+    by_number = {str(board.number): board for board in boards}
+    answer = click.prompt("Which board are the tasks on?", type=click.Choice([*by_number, "none"]), show_choices=False)
+    return by_number.get(answer)

@@ -1,0 +1,45 @@
+"""`agent-sync uninstall`: take out of a repository what `init` put there."""
+
+from pathlib import Path
+
+import click
+
+from agent_sync.cli.asking import agreed, show, tell_done
+from agent_sync.cli.here import place_here
+from agent_sync.install import carry_out, record as records
+from agent_sync.install.plan import removal
+from agent_sync.install.tree import Tree
+
+
+@click.command("uninstall")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be taken out.")
+def command(*, yes: bool, dry_run: bool) -> None:
+    """Take out exactly what `agent-sync init` put in; files nobody touched since are restored to the byte.
+
+    Files that were changed since keep those changes, and only our entries go. A claim that is held stays.
+
+    \b
+    Examples:
+      agent-sync uninstall
+      agent-sync uninstall --dry-run
+    """
+    place = place_here()
+    tree, shared = Tree(Path(place.root)), Path(place.shared_dir)
+    plan = removal(tree.read, records.load(shared))
+    show(plan)
+    if not plan.changes:
+        click.echo("Nothing to do: nothing of agent-sync is set up here.")
+    elif dry_run:
+        click.echo("Nothing was written (--dry-run).")
+    elif agreed("Write these changes?", yes=yes, command="agent-sync uninstall"):
+        carry_out.uninstall(tree, shared, plan)
+        tell_done(plan)
+        _mention_claim(Path(place.claim_file))
+    else:
+        click.echo("Nothing was written.")
+
+
+def _mention_claim(claim: Path) -> None:
+    if claim.exists():
+        click.echo(f"note: {claim.name} is still held here; `agent-sync release` gives the task back", err=True)

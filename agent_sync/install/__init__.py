@@ -1,0 +1,1 @@
+"""Set-up: what agent-sync writes into a repository, and how exactly that is taken out again."""

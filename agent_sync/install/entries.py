@@ -1,0 +1,62 @@
+"""What belongs into Claude Code's settings, and how our own entries are recognised there."""
+
+import re
+from typing import Any
+
+# Does nothing for a contributor who has not installed agent-sync, and leaves no shell behind for one who has.
+GUARD = "command -v agent-sync >/dev/null 2>&1 || exit 0; exec "
+HOOK_NAMES = ("on-stop", "on-idle", "session-start", "on-prompt", "on-tool")
+# Every form a command of ours ever had: with or without guard, by name or by path, with or without options.
+_OURS = re.compile(rf"(?:^|[\s;&|(/'\"])agent-sync['\"]?\s+({'|'.join(HOOK_NAMES)})(?=$|[\s;&|)'\"<>])")
+_STATUS_LINE = re.compile(r"(?:^|[\s;&|(/'\"])agent-sync['\"]?\s+statusline(?=$|[\s;&|)'\"<>])")
+ALLOWED = (
+    "Bash(agent-sync claim *)",
+    "Bash(agent-sync handoff *)",
+    "Bash(agent-sync status*)",
+    "Bash(agent-sync next*)",
+    "Bash(agent-sync board*)",
+    "Bash(agent-sync log*)",
+    "Bash(agent-sync doctor*)",
+)
+REFRESH_S = 30
+
+
+def command(arguments: str) -> str:
+    """Return the shell line for one of our commands."""
+    return f"{GUARD}agent-sync {arguments}"
+
+
+def _handler(arguments: str, timeout: int, **more: Any) -> dict[str, Any]:
+    # The client reads timeouts as seconds.
+    return {"type": "command", "command": command(arguments), **more, "timeout": timeout}
+
+
+HOOKS: dict[str, dict[str, Any]] = {
+    "SessionStart": {"hooks": [_handler("session-start", 30)]},
+    "UserPromptSubmit": {"hooks": [_handler("on-prompt", 10)]},
+    "PostToolUse": {"matcher": "Bash", "hooks": [_handler("on-tool", 10)]},
+    "Stop": {"hooks": [_handler("on-stop", 600)]},
+    # Runs in the background while the session is idle, and wakes it when something happened.
+    "Notification": {"matcher": "idle_prompt", "hooks": [_handler("on-idle --rewake", 28_800, asyncRewake=True)]},
+}
+STATUS_LINE = {"type": "command", "command": command("statusline"), "refreshInterval": REFRESH_S}
+
+
+def hook_of(handler: Any) -> str | None:
+    """Return which of our hooks a handler runs; None for anybody else's."""
+    found = _OURS.search(shell_line(handler))
+    return found[1] if found else None
+
+
+def is_our_status_line(value: Any) -> bool:
+    """Tell whether the status line is ours."""
+    return bool(_STATUS_LINE.search(shell_line(value)))
+
+
+def shell_line(handler: Any) -> str:
+    """Return what a handler runs, as one line; "" for handlers that run nothing."""
+    if not isinstance(handler, dict) or not isinstance(handler.get("command"), str):
+        return ""
+    arguments = handler.get("args")
+    words = [word for word in arguments if isinstance(word, str)] if isinstance(arguments, list) else []
+    return " ".join([handler["command"], *words])

@@ -1,0 +1,131 @@
+"""Decides what `init` and `uninstall` change, before anything is changed."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from agent_sync.errors import BadConfig
+from agent_sync.install import claude, ignore
+from agent_sync.install.edits import Edit, inserted, undone
+from agent_sync.install.pages import pages
+from agent_sync.install.record import Record, Written, digest
+from agent_sync.install.signature import is_signed, is_unchanged
+from agent_sync.place import SETTINGS_NAME
+
+CLAUDE_SETTINGS = ".claude/settings.json"
+IGNORE = ".gitignore"
+Read = Callable[[str], bytes | None]
+
+
+@dataclass(frozen=True)
+class Change:
+    """One file before and after; None where it is not there."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+    written: Written | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Every change, and what is worth saying besides."""
+
+    changes: tuple[Change, ...]
+    notes: tuple[str, ...] = ()
+
+
+def installation(read: Read, record: Record, starter: Callable[[], str]) -> Plan:
+    """Return what is missing; `starter` makes the settings file and is asked only where there is none."""
+    changes = [_settings(read, record), _ignore_lines(read, record)]
+    notes = []
+    for path, wanted in pages().items():
+        found = read(path)
+        if found is None or is_unchanged(found):
+            changes.append(_whole(path, found, wanted))
+        else:
+            notes.append(f"{path} is yours and stays as it is; ours would not replace it.")
+    if read(SETTINGS_NAME) is None:
+        changes.append(_whole(SETTINGS_NAME, None, starter().encode()))
+    return Plan(tuple(change for change in changes if change.before != change.after), tuple(notes))
+
+
+def removal(read: Read, record: Record) -> Plan:
+    """Return what takes everything of ours out again."""
+    changes = [
+        Change(CLAUDE_SETTINGS, found := read(CLAUDE_SETTINGS), _settings_base(found, record, with_rules=True)),
+        Change(IGNORE, found := read(IGNORE), _ignore_base(found, record)),
+    ]
+    notes = []
+    for path in (*pages(), SETTINGS_NAME):
+        found = read(path)
+        if found is not None and is_unchanged(found):
+            changes.append(Change(path, found, None))
+        elif found is not None and (is_signed(found) or path == SETTINGS_NAME):
+            notes.append(f"{path} has been changed since it was written and stays; delete it if you do not need it.")
+    return Plan(tuple(change for change in changes if change.before != change.after), tuple(notes))
+
+
+def _settings(read: Read, record: Record) -> Change:
+    found = read(CLAUDE_SETTINGS)
+    if found is not None and claude.is_complete(_text(found), file=CLAUDE_SETTINGS):
+        return Change(CLAUDE_SETTINGS, found, found)
+    base = _settings_base(found, record, with_rules=record.knows(CLAUDE_SETTINGS))
+    edits = claude.merged(_text(base), file=CLAUDE_SETTINGS)
+    return _edited(CLAUDE_SETTINGS, found, base, edits)
+
+
+def _ignore_lines(read: Read, record: Record) -> Change:
+    found = read(IGNORE)
+    if not ignore.merged(_lenient(found)):
+        return Change(IGNORE, found, found)
+    base = _ignore_base(found, record)
+    return _edited(IGNORE, found, base, ignore.merged(_lenient(base)))
+
+
+def _settings_base(found: bytes | None, record: Record, *, with_rules: bool) -> bytes | None:
+    """Return the settings as they were without us."""
+    written = record.of(CLAUDE_SETTINGS, found) if found is not None else None
+    if found is None or written:
+        return found if written is None else _unwritten(_text(found), written)
+    text = claude.cleared(_text(found), file=CLAUDE_SETTINGS, with_rules=with_rules)
+    is_gone = text != _text(found) and not "".join(text.split()).strip("{}\ufeff")
+    return None if is_gone else text.encode()
+
+
+def _ignore_base(found: bytes | None, record: Record) -> bytes | None:
+    written = record.of(IGNORE, found) if found is not None else None
+    if found is None or written:
+        return found if written is None else _unwritten(_lenient(found), written)
+    text = ignore.cleared(_lenient(found))
+    return None if found and not text else text.encode("utf-8", errors="surrogateescape")
+
+
+def _unwritten(text: str, written: Written) -> bytes | None:
+    if written.before is None:
+        return None
+    return undone(text, written.edits).encode("utf-8", errors="surrogateescape")
+
+
+def _edited(path: str, found: bytes | None, base: bytes | None, edits: list[Edit]) -> Change:
+    after = inserted(_lenient(base), edits).encode("utf-8", errors="surrogateescape")
+    before = None if base is None else digest(base)
+    return Change(path, found, after, Written(path, before, digest(after), tuple(edits)))
+
+
+def _whole(path: str, found: bytes | None, wanted: bytes) -> Change:
+    # A checkout may have converted the line endings; that is no difference.
+    if found is not None and found.replace(b"\r\n", b"\n") == wanted:
+        return Change(path, found, found)
+    return Change(path, found, wanted, Written(path, None, digest(wanted)))
+
+
+def _text(content: bytes | None) -> str:
+    try:
+        return (content or b"").decode("utf-8")
+    except UnicodeDecodeError as error:
+        message = f"{CLAUDE_SETTINGS} is not UTF-8 text. Nothing was written."
+        raise BadConfig(message, helps=f"correct {CLAUDE_SETTINGS}") from error
+
+
+def _lenient(content: bytes | None) -> str:
+    return (content or b"").decode("utf-8", errors="surrogateescape")

@@ -1,0 +1,51 @@
+"""The files of a worktree that set-up reads and writes: plain files inside it, never through a link."""
+
+import contextlib
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent_sync import files
+from agent_sync.errors import BadConfig
+
+
+@dataclass(frozen=True)
+class Tree:
+    """One worktree."""
+
+    root: Path
+
+    def read(self, path: str) -> bytes | None:
+        """Return a file's bytes, or None where there is none."""
+        file = self._inside(path)
+        try:
+            return files.read_own(file)
+        except files.NotPlain as reason:
+            message = f"{path} is refused: {reason}. Nothing was written."
+            raise BadConfig(message, helps="replace it by a plain file of your own") from reason
+
+    def write(self, path: str, content: bytes) -> None:
+        """Replace or make a file; it keeps its mode."""
+        file = self._inside(path)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        mode = stat.S_IMODE(file.stat().st_mode) if file.exists() else 0o644
+        files.write_atomic(file, content, mode=mode)
+
+    def delete(self, path: str) -> None:
+        """Delete a file, and the directories that this leaves empty."""
+        file = self._inside(path)
+        files.delete(file)
+        for directory in file.parents:
+            if directory == self.root:
+                break
+            with contextlib.suppress(OSError):
+                directory.rmdir()
+
+    def _inside(self, path: str) -> Path:
+        """Stop a directory of the path that is a link: what lies behind it is not this worktree's."""
+        file = self.root / path
+        link = next((parent for parent in file.parents if parent != self.root and parent.is_symlink()), None)
+        if link is not None and self.root in link.parents:
+            message = f"{link.relative_to(self.root)} is a symbolic link. Nothing was written."
+            raise BadConfig(message, helps="replace it by a directory")
+        return file

@@ -1,0 +1,1 @@
+"""Files that `agent-sync init` writes whole."""

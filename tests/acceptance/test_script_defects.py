@@ -1,0 +1,231 @@
+"""The twenty measured defects of the shell script that agent-sync replaces: each shown not to be ours."""
+
+import json
+import os
+import shutil
+from dataclasses import replace
+
+import pytest
+from support.stage import Theatre, agent, human
+
+FUTURE = "2100-01-01T00:00:00Z"
+
+
+def opened(theatre, **fields):
+    """Open the pull request of a pushed branch and return what the hook said."""
+    theatre.work()
+    theatre.hold(**{"phase": "ready_for_pr", "summary": "Test PR"} | fields)
+    return theatre.hook("on-stop")
+
+
+def test_01_no_request_when_there_is_nothing_to_do(theatre):
+    """No claim, or a quiet one: no request at all, not even a probe."""
+    assert theatre.hook("on-stop").requests == 0
+    theatre.hold()
+    assert theatre.hook("on-stop").requests == 0
+
+
+def test_02_no_checks_are_not_green(theatre):
+    """A pull request without checks is never called green."""
+    opened(theatre)
+    assert "no checks reported yet" in agent(theatre.hook("on-idle"))
+
+
+def test_03_agent_field_is_cleared(theatre):
+    """The Agent field is empty after the close, and the close does not hang on it."""
+    theatre.stage.act("set_field", issue=42, field="Agent", value="test")
+    opened(theatre)
+    theatre.stage.act("merge_pull", pull=45, method="merge")
+    theatre.hold(phase="done", pr_number=45)
+    theatre.hook("on-stop")
+    assert "Agent" not in theatre.card()
+    assert theatre.stage.claim() is None
+
+
+def test_04_no_remote_is_a_message_not_a_block(theatre):
+    """Without a remote the hook explains itself and exits 0; a path with a space is no trouble."""
+    spaced = theatre.stage.root.with_name("a b")
+    shutil.copytree(theatre.stage.root, spaced)
+    other = Theatre(replace(theatre.stage, root=spaced))
+    other.git("remote", "remove", "origin")
+    other.hold(phase="ready_for_pr", summary="x")
+    played = other.hook("on-stop")
+    assert played.status == 0
+    assert "origin" in human(played)
+
+
+@pytest.mark.parametrize("suffix", ["", ".git", "/"])
+def test_05_repository_is_read_from_every_form_of_address(theatre, suffix):
+    """With or without .git, with a slash: always this repository, never a guess."""
+    theatre.git("remote", "set-url", "origin", f"{theatre.stage.url}/octo/demo{suffix}")
+    theatre.hold(phase="done", close_unmerged=True)
+    theatre.hook("on-stop")
+    assert theatre.issue()["state"] == "closed"
+
+
+def test_06_old_pull_request_of_the_branch_is_not_adopted(theatre):
+    """A branch that is used again gets a new pull request, not its old one."""
+    opened(theatre)
+    theatre.stage.act("close_pull", pull=45)
+    (theatre.stage.root / ".agent-claim.json").unlink()
+    theatre.stage.commit("more.txt", "more\n", "More")
+    theatre.hold(phase="ready_for_pr", summary="Again", agent_id="another")
+    assert "PR #46 created" in agent(theatre.hook("on-stop"))
+
+
+def test_07_unknown_status_is_not_recorded_as_synced(theatre):
+    """A status the board does not have is said with the board's own, and never recorded as synced."""
+    theatre.hold(status="Blocked")
+    played = theatre.hook("on-stop")
+    assert 'The board has no status "Blocked". It has: Todo, In Progress, In Review, Done.' in human(played)
+    assert theatre.stage.claim()["last_synced_status"] == "In Progress"
+    assert theatre.hook("on-stop").requests == 0
+
+
+def test_08_failures_are_said_with_exit_0(theatre):
+    """What went wrong reaches the human: on stdout, with exit status 0."""
+    theatre.work()
+    theatre.hold(phase="ready_for_pr", summary="x")
+    theatre.fault("status:502", times=9, path="/api/graphql")
+    played = theatre.hook("on-stop")
+    assert (played.status, played.stderr) == (0, "")
+    assert "agent-sync:" in human(played)
+
+
+def test_09_done_written_during_a_slow_poll_survives(theatre):
+    """The agent's done is not overwritten by a poll that began before it."""
+    opened(theatre)
+    theatre.fault("delay:2", operation="Poll")
+    process = theatre.popen("on-idle")
+    process.stdin.write(b"{}")
+    process.stdin.close()
+    while "Poll" not in theatre.operations() and process.poll() is None:
+        if (theatre.stage.root / ".git/agentsync/actor.lock").exists():
+            break
+    claim = theatre.stage.claim() | {"phase": "done"}
+    (theatre.stage.root / ".agent-claim.json").write_text(json.dumps(claim))
+    process.wait(timeout=30)
+    process.stdout.close()
+    process.stderr.close()
+    assert theatre.stage.claim()["phase"] == "done"
+
+
+def test_10_phase_without_number_finds_its_pull_request(theatre):
+    """A claim that says pr_created and no number is mended, not silent for ever."""
+    opened(theatre)
+    theatre.hold(phase="pr_created", agent_id="other")
+    theatre.hook("on-idle")
+    assert theatre.stage.claim()["pr_number"] == 45
+
+
+def test_11_large_boards_are_counted_whole(theatre):
+    """A board of sixty and more is counted whole, in one request."""
+    theatre.stage.act("grow_board", items=60)
+    played = theatre.stage.hook("session-start", event="SessionStart")
+    assert "61 Done" in agent(played)
+    assert played.requests == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("{", "is not valid JSON"),
+        ("[]", "holds a list, not an object"),
+        ("", "is not valid JSON"),
+        ('{"schema_version": 99}', "schema_version is 99"),
+        ('{"schema_version": 1, "issue_number": 42, "phase": "redy"}', 'phase is "redy"; allowed: coding'),
+    ],
+)
+def test_12_unusable_file_is_reported_and_kept(theatre, content, says):
+    """A broken, empty, newer or misspelt file is reported exactly, kept, and nothing is asked of GitHub."""
+    file = theatre.stage.root / ".agent-claim.json"
+    file.write_text(content)
+    played = theatre.hook("on-stop")
+    assert says in human(played)
+    assert (content, 0) == (file.read_text(), played.requests)
+
+
+@pytest.mark.parametrize("zone", ["UTC", "America/Los_Angeles", "Asia/Tokyo"])
+def test_13_backoff_knows_no_time_zone(theatre, zone):
+    """The backoff is the same in every zone, and a stamp from the future does not stop polling."""
+    opened(theatre)
+    theatre.hook("on-idle", TZ=zone)
+    first = theatre.stage.claim()["last_check_poll"]
+    theatre.hook("on-idle", TZ=zone)
+    assert theatre.stage.claim()["last_check_poll"] == first
+    theatre.hold(phase="pr_created", pr_number=45, last_check_poll=FUTURE, agent_id="x")
+    theatre.hook("on-idle", TZ=zone)
+    assert theatre.stage.claim()["last_check_poll"] != FUTURE
+
+
+def test_14_inside_the_backoff_one_request(theatre):
+    """Inside the backoff the merge state costs one request and nothing else."""
+    opened(theatre)
+    theatre.hook("on-idle")
+    assert theatre.hook("on-idle").requests == 1
+
+
+def test_15_hung_request_ends_at_our_own_limit(theatre):
+    """A server that does not answer holds a stop for seconds, not hours."""
+    theatre.work()
+    theatre.hold(phase="ready_for_pr", summary="x")
+    theatre.fault("delay:30", times=9)
+    played = theatre.hook("on-stop", AGENT_SYNC_HOOKS_STOP_DEADLINE_S="2")
+    assert played.status == 0
+    assert "ran out of time" in human(played)
+    assert played.ms < 20_000
+
+
+def test_16_merging_leaves_closing_to_the_human(theatre):
+    """The body refers to the issue without closing it, and the closing comment is posted."""
+    opened(theatre)
+    assert "Refs #42" in theatre.pulls()[0]["body"]
+    theatre.stage.act("merge_pull", pull=45, method="merge")
+    assert theatre.issue()["state"] == "open"
+    theatre.hold(phase="done", pr_number=45)
+    theatre.hook("on-stop")
+    assert [comment.split("\n")[0] for comment in theatre.comments()] == ["Completed in #45"]
+
+
+def test_17_empty_board_suggests_nothing(theatre):
+    """After a merge with nothing ready, no task is invented."""
+    opened(theatre)
+    theatre.stage.act("merge_pull", pull=45, method="merge")
+    (theatre.stage.root / ".agent-claim.json").unlink()
+    for number in (41, 42, 43):
+        theatre.stage.act("remove_item", issue=number)
+    said = agent(theatre.hook("on-idle"))
+    assert said == 'PR #45 of branch "claude/test" is merged. Nothing on the board is ready to be claimed.'
+
+
+def test_18_board_trouble_does_not_hide_the_pull_request(theatre):
+    """A card that cannot be moved costs a sentence; the PR's URL is said at once."""
+    theatre.stage.act("archive_item", issue=42)
+    played = opened(theatre)
+    assert "PR #45 created" in agent(played)
+    assert "archived" in human(played)
+    assert theatre.stage.claim()["phase"] == "pr_created"
+
+
+def test_19_unreadable_state_is_not_taken_for_unmerged(theatre):
+    """When the pull request cannot be read, nothing is concluded from it."""
+    opened(theatre)
+    before = theatre.stage.claim()
+    theatre.fault("status:503", times=9, path="/api/graphql")
+    played = theatre.hook("on-idle")
+    assert "CI" not in agent(played)
+    assert before == theatre.stage.claim()
+
+
+def test_20_polling_goes_on_in_an_idle_session(theatre):
+    """One idle event is enough: the watcher polls until something is worth a turn, then wakes the agent."""
+    opened(theatre)
+    process = theatre.popen("on-idle", "--rewake")
+    process.stdin.write(json.dumps({"cwd": os.fspath(theatre.stage.root), "session_id": "s"}).encode())
+    process.stdin.close()
+    theatre.stage.act("merge_pull", pull=45, method="merge")
+    (theatre.stage.root / ".agent-claim.json").touch()
+    assert process.wait(timeout=60) == 2
+    assert b"PR #45 merged! Should I close issue #42?" in process.stderr.read()
+    process.stdout.close()
+    process.stderr.close()

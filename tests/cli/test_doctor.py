@@ -1,0 +1,169 @@
+"""`doctor` as people run it, on good and bad set-ups."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from support.claims import claim
+from support.hook import COMMAND, run
+
+from agent_sync.emulator.server import running
+
+PATH = f"{Path(COMMAND).parent}:{os.environ['PATH']}"
+
+
+@pytest.fixture(scope="module")
+def server():
+    with running() as server:
+        yield server
+
+
+@pytest.fixture
+def clone(repo, server, monkeypatch):
+    """Set a repository up whose remote is the local GitHub."""
+    monkeypatch.setenv("AGENT_SYNC_GITHUB_URL", server.url)
+    monkeypatch.setenv("PATH", PATH)
+    subprocess.run(["git", "remote", "add", "origin", f"{server.url}/octo/demo.git"], cwd=repo, check=True)
+    run("init", "--yes", cwd=repo)
+    return repo
+
+
+def doctor(root, **environment):
+    """Return the exit status and every check by name."""
+    ran = run("doctor", "--json", cwd=root, **environment)
+    assert ran.stderr == ""
+    values = json.loads(ran.stdout)
+    assert values["ok"] == (ran.status == 0)
+    return ran.status, {check["name"]: check for check in values["checks"]}
+
+
+def test_everything_is_fine(clone):
+    """After `init` every check passes, in words for people too."""
+    status, checks = doctor(clone)
+    assert (status, {check["mark"] for check in checks.values()}) == (0, {"ok"})
+    shown = run("doctor", cwd=clone)
+    assert shown.status == 0
+    assert "✓ ok    board            Demo board" in shown.stdout
+
+
+def test_bare_repository_gets_advice(repo):
+    """Before `init` the lines say what is missing and the command that mends it."""
+    shown = run("doctor", cwd=repo, PATH=PATH)
+    assert shown.status == 1
+    assert "✗ FAIL  hooks            not registered: SessionStart" in shown.stdout
+    assert "fix: agent-sync init" in shown.stdout
+    assert "✗ FAIL  repository" in shown.stdout
+
+
+def test_offline_is_one_line(clone):
+    """Without the network everything about GitHub is one line and nothing fails."""
+    status, checks = doctor(clone, AGENT_SYNC_GITHUB_URL="http://127.0.0.1:1", AGENT_SYNC_GITHUB_TIMEOUT_S="2")
+    assert (status, checks["github"]["mark"]) == (0, "skip")
+    assert {"token", "board", "scopes", "clock"}.isdisjoint(checks)
+
+
+@pytest.mark.parametrize(
+    ("environment", "name", "says"),
+    [
+        ({"GH_TOKEN": "bad-token"}, "token", "does not accept the token"),
+        ({"GH_TOKEN": "no-project-scope"}, "scopes", "missing: project"),
+        ({"AGENT_SYNC_PROJECT_NUMBER": "9"}, "board", "there is no board 9"),
+        ({"AGENT_SYNC_BOARD_IN_REVIEW": "Reviewing"}, "statuses", "it has: Todo, In Progress, In Review, Done"),
+        ({"AGENT_SYNC_BOARD_STATUS_FIELD": "Stage"}, "status field", "the board has: Status, Priority"),
+        ({"AGENT_SYNC_GIT_REMOTE": "upstream"}, "repository", "Git knows no remote 'upstream'"),
+        ({"AGENT_SYNC_PROJECT_NUMBR": "1"}, "settings", "Did you mean AGENT_SYNC_PROJECT_NUMBER"),
+    ],
+)
+def test_what_is_wrong_is_found(clone, environment, name, says):
+    """Each mistake fails its own check, with a way out, and the token is never shown."""
+    status, checks = doctor(clone, **environment)
+    assert (status, checks[name]["mark"]) == (1, "fail")
+    assert says in checks[name]["says"]
+    assert checks[name]["fix"]
+    assert "bad-token" not in json.dumps(checks)
+
+
+def test_token_source_is_named_and_the_token_is_not(clone):
+    """Where the token came from is said; what it is, is not."""
+    _, checks = doctor(clone, GH_TOKEN="ghp_secretsecret")
+    assert checks["token"]["says"] == "classic token of octo, from GH_TOKEN"
+    assert "secretsecret" not in json.dumps(checks)
+
+
+def test_board_that_is_not_configured_is_offered(clone):
+    """Without a number the boards there are listed."""
+    (clone / ".agent-sync.toml").write_text("")
+    status, checks = doctor(clone)
+    assert (status, checks["board"]["mark"]) == (0, "warn")
+    assert "1 (Demo board)" in checks["board"]["says"]
+
+
+def test_command_that_hooks_do_not_find(clone, tmp_path):
+    """Hooks that would find no agent-sync, or another one, are told apart from working ones."""
+    status, checks = doctor(clone, PATH="/usr/bin:/bin")
+    assert (status, checks["command"]["mark"], checks["hook effect"]["mark"]) == (1, "fail", "skip")
+    other = tmp_path / "bin"
+    other.mkdir()
+    (other / "agent-sync").write_text("#!/bin/sh\necho agent-sync, version 0.0.1\nexit 3\n")
+    (other / "agent-sync").chmod(0o755)
+    _, checks = doctor(clone, PATH=f"{other}:{PATH}")
+    assert "is 0.0.1; this is" in checks["command"]["says"]
+    assert "exits 3" in checks["hook effect"]["says"]
+
+
+def test_effect_touches_nothing(clone):
+    """Trying the hook neither acts on a claim nor writes anything."""
+    file = clone / ".agent-claim.json"
+    file.write_bytes(claim(phase="done").to_json())
+    before = {path: path.stat().st_mtime_ns for path in clone.rglob("*") if path.is_file()}
+    _, checks = doctor(clone)
+    assert checks["claim file"]["says"] == "issue #42, phase done"
+    assert {path: path.stat().st_mtime_ns for path in clone.rglob("*") if path.is_file()} == before
+
+
+def test_claim_and_ignore_lines(clone):
+    """A claim that is broken, or that git would commit, is found."""
+    (clone / ".agent-claim.json").write_text("{")
+    subprocess.run(["git", "add", "-f", ".agent-claim.json"], cwd=clone, check=True)
+    status, checks = doctor(clone)
+    assert status == 1
+    assert "is not valid JSON" in checks["claim file"]["says"]
+    assert "git rm --cached .agent-claim.json" in checks["ignored"]["fix"]
+
+
+def test_hooks_of_the_user_count(clone, own_home):
+    """A second form of a hook in the user's own settings runs beside the project's."""
+    (own_home / ".claude").mkdir()
+    entry = {"type": "command", "command": "agent-sync on-stop", "timeout": 30000}
+    (own_home / ".claude/settings.json").write_text(json.dumps({"hooks": {"Stop": [{"hooks": [entry]}]}}))
+    _, checks = doctor(clone)
+    assert "in .claude/settings.json, ~/.claude/settings.json" in checks["hooks once"]["says"]
+    assert "looks like milliseconds" in checks["timeouts"]["says"]
+
+
+def test_worktree_that_is_gone(clone, tmp_path):
+    """A worktree whose directory was deleted is named with the command that forgets it."""
+    subprocess.run(["git", "worktree", "add", "-q", str(tmp_path / "two")], cwd=clone, check=True)
+    subprocess.run(["rm", "-r", str(tmp_path / "two")], check=True)
+    _, checks = doctor(clone)
+    assert (checks["worktrees"]["mark"], checks["worktrees"]["fix"]) == ("warn", "git worktree prune")
+
+
+def test_old_git_is_named(clone, tmp_path):
+    """A git that is too old, or none, fails with what to install."""
+    for text in ("#!/bin/sh\necho git version 2.20.1\n", None):
+        folder = tmp_path / ("old" if text else "none")
+        folder.mkdir()
+        (folder / "agent-sync").symlink_to(COMMAND)
+        if text:
+            (folder / "git").write_text(text)
+            (folder / "git").chmod(0o755)
+        _, checks = doctor(clone, PATH=str(folder))
+        assert (checks["git"]["mark"], checks["git"]["fix"]) == ("fail", "install git 2.36 or newer")
+
+
+def test_outside_of_a_repository(tmp_path):
+    """Outside of a repository there is nothing to check."""
+    assert run("doctor", cwd=tmp_path).status == 2

@@ -1,0 +1,44 @@
+import pytest
+from hypothesis import given, strategies as st
+
+from agent_sync.install.edits import inserted, undone
+from agent_sync.install.ignore import LINES, cleared, merged
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", "# agent-sync: the claim held in this worktree\n.agent-claim.json\n.agent-claim.json.*\n"),
+        ("x\n", "x\n\n# agent-sync: the claim held in this worktree\n.agent-claim.json\n.agent-claim.json.*\n"),
+        ("x", "x\n\n# agent-sync: the claim held in this worktree\n.agent-claim.json\n.agent-claim.json.*\n"),
+        (
+            "x\r\n",
+            "x\r\n\r\n# agent-sync: the claim held in this worktree\r\n.agent-claim.json\r\n.agent-claim.json.*\r\n",
+        ),
+        (
+            "/.agent-claim.json\n",
+            "/.agent-claim.json\n\n# agent-sync: the claim held in this worktree\n.agent-claim.json.*\n",
+        ),
+        (".agent-claim.json.*\n.agent-claim.json\n", ".agent-claim.json.*\n.agent-claim.json\n"),
+    ],
+)
+def test_missing_lines_are_appended(before, after):
+    """Only what is missing is added, in the file's own line endings, apart from the rest."""
+    assert inserted(before, merged(before)) == after
+    assert merged(after) == []
+
+
+@given(st.text("ab/#!*.\r\n \u00e4", max_size=40))
+def test_adding_can_be_undone(text):
+    """Undoing gives the bytes back; by its mark the block is found without memory, and nothing else goes."""
+    edits = merged(text)
+    result = inserted(text, edits)
+    assert undone(result, edits) == text
+    assert cleared(result).rstrip("\r\n") == text.rstrip("\r\n")
+    assert cleared(text) == text
+
+
+def test_lines_somebody_else_wrote_stay():
+    """Lines without our mark are the owner's."""
+    text = "\n".join([*LINES, ""])
+    assert cleared(text) == text
