@@ -8,7 +8,8 @@ from pathlib import Path
 from agent_sync import clock
 from agent_sync.desk import Desk
 from agent_sync.errors import AgentSyncError
-from agent_sync.gauntlet import clean, lock, passes, snapshot as snapshots, state as states
+from agent_sync.gauntlet import clean, lock, passes, snapshot as snapshots, state as states, wording
+from agent_sync.gauntlet.changes import Wanted
 from agent_sync.gauntlet.checks import run_check
 from agent_sync.gauntlet.config import load_project
 from agent_sync.gauntlet.console import Console, Listener, Silence, opened
@@ -39,7 +40,7 @@ def execute_run(
         loaded = load_project(root)
         if loaded.errors:
             return _unusable(loaded)
-        return _alone(desk, loaded, options or RunOptions(), listener or Silence())
+        return _alone(desk, loaded, options or RunOptions(Wanted(working=True)), listener or Silence())
     except AgentSyncError as error:
         return RunResult(Status.ERROR, error.happened, error=str(error))
     except OSError as error:
@@ -87,7 +88,7 @@ def _without_running(desk: Desk, prepared: Prepared, options: RunOptions) -> Run
     passed = passes.recall(desk.place, prepared.key)
     if passed is None:
         return None
-    result = told(Status(passed.status), f"The gates passed; unchanged since {passed.at}.")
+    result = told(Status(passed.status), wording.unchanged(passed.at))
     results = tuple(JobResult(job_id, Outcome.PASSED) for job_id in passed.jobs)
     return replace(result, results=results, warnings=passed.warnings, tree=passed.tree, unchanged_since=passed.at)
 
@@ -101,6 +102,7 @@ def _told(prepared: Prepared, status: Status, message: str) -> RunResult:
         definitions=prepared.definitions,
         key=prepared.key,
         seen=prepared.snapshot.tree,
+        base=prepared.changes.base.name,
     )
 
 

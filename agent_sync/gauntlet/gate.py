@@ -10,7 +10,7 @@ from typing import Any
 
 from agent_sync import clock, files
 from agent_sync.desk import Desk
-from agent_sync.gauntlet import lock, quick, state as states, wording
+from agent_sync.gauntlet import lock, quick, stamps, state as states, wording
 from agent_sync.gauntlet.changes import Wanted
 from agent_sync.gauntlet.config import find_project
 from agent_sync.gauntlet.glance import Glance, glance
@@ -74,7 +74,7 @@ class GateReply:
 
 
 def gate(desk: Desk, raw: bytes, *, deadline: float, needs_pass: bool = False) -> GateReply:
-    """Answer a stop within `deadline` seconds; with `needs_pass` the gates run whatever the interval says."""
+    """Answer a stop within `deadline` seconds; with `needs_pass` the interval holds nothing up and nothing blocks."""
     try:
         return _answered(desk, raw, deadline=time.monotonic() + deadline, needs_pass=needs_pass)
     except Exception as error:  # noqa: BLE001  # no surprise of ours may keep an agent from stopping
@@ -116,10 +116,12 @@ def _answered(desk: Desk, raw: bytes, *, deadline: float, needs_pass: bool) -> G
     answer = verdict(stop)
     if answer:
         reply = _quick(answer, seen, seconds_left=stop.seconds_left)
-        _leave_stamp(desk, root, seen, reply, before=before)
+        if reply.due and not reply.human:
+            stamps.leave_interval(desk, root, seen.log_dir, due=reply.due, before=before)
         return reply
-    may_block = not event.is_active or verify
-    return _ran(desk, root, event, deadline=deadline, may_block=may_block, warnings=seen.warnings)
+    # Who needs a pass asks for himself; only a stop of the agent can be sent back.
+    may_block = not needs_pass and (not event.is_active or verify)
+    return _ran(desk, root, event, deadline=deadline, may_block=may_block, seen=seen)
 
 
 def _looked(stop: Stop, event: StopEvent, seen: Glance) -> Stop:
@@ -151,19 +153,8 @@ def _quick(answer: Verdict, seen: Glance | None, *, seconds_left: float = 0.0) -
     )
 
 
-def _leave_stamp(desk: Desk, root: Path, seen: Glance, reply: GateReply, *, before: str) -> None:
-    """Leave what lets the next stop be answered at once, if nothing changed while this one was looked at."""
-    if reply.due is None or reply.human or quick.look(desk.place, str(root), seen.log_dir) != before:
-        return
-    target = Path(quick.stamp_file(desk.place))
-    with contextlib.suppress(OSError):
-        files.state_directory(target.parent)
-        text = f"{reply.due.timestamp()}\n{seen.log_dir}\n{before}"
-        files.write_atomic(target, text.encode("utf-8", "surrogateescape"))
-
-
 def _ran(  # noqa: PLR0913  # where, what, how long, and whether it may block
-    desk: Desk, root: Path, event: StopEvent, *, deadline: float, may_block: bool, warnings: tuple[str, ...]
+    desk: Desk, root: Path, event: StopEvent, *, deadline: float, may_block: bool, seen: Glance
 ) -> GateReply:
     from agent_sync.gauntlet.execute import execute_run
 
@@ -172,11 +163,14 @@ def _ran(  # noqa: PLR0913  # where, what, how long, and whether it may block
     if is_blocking(result.status) and may_block:
         result = _bounded(desk, event, result)
     blocks = is_blocking(result.status) and may_block
+    human = _human(result, seen.warnings)
+    if not human:
+        stamps.leave_pass(desk, root, seen.log_dir, result=result)
     return GateReply(
         status=result.status,
         message=result.message,
         reason=block_reason(result) if blocks else "",
-        human=_human(result, warnings),
+        human=human,
         summary=for_pull(result),
         tree=result.tree,
         may_open_pull=_may_open(desk, result),
@@ -196,7 +190,8 @@ def _human(result: RunResult, warnings: tuple[str, ...]) -> str:
     lines = [result.message] if result.status in _TOLD else []
     lines += [line for line in result.error.splitlines() if line not in result.message]
     lines += [*warnings, *result.notes]
-    lines += [f"gate definitions on this branch: {line}" for line in result.definitions]
+    if result.definitions:
+        lines.append(f"gate definitions on this branch: {'; '.join(result.definitions)}")
     lines += [f"full details: {result.console_log}"] if result.status in _TOLD and result.console_log else []
     return "\n".join(f"agent-sync: {line}" for line in lines)
 

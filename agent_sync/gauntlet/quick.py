@@ -9,7 +9,7 @@ import sys
 import time
 
 from agent_sync import __version__, place, quiet
-from agent_sync.gauntlet import wording
+from agent_sync.gauntlet import unchanged, wording
 from agent_sync.place import Place
 
 MARKERS = ("AGENT_SYNC_NESTED", "GAUNTLET_STOP_HOOK_ACTIVE")
@@ -31,7 +31,7 @@ def line(raw: bytes) -> str | None:
     root = place.gate_root(cwd, where.root) if where else None
     if where is None or root is None:
         return said("no_config", wording.NO_CONFIG)
-    return _interval(where, root)
+    return _interval(where, root) or _unchanged(where, root)
 
 
 def said(status: str, message: str) -> str:
@@ -118,6 +118,31 @@ def _interval(where: Place, root: str) -> str | None:
     if left <= 0 or seen != look(where, root, log_dir):
         return None
     return said("interval_not_elapsed", wording.interval(left))
+
+
+def pass_file(where: Place) -> str:
+    """Return where the stamp of the last pass lives."""
+    return os.path.join(where.state_dir, "gauntlet-passed")
+
+
+def whole(where: Place, root: str, log_dir: str, *, base: str) -> str | None:
+    """Return everything a remembered pass depends on, as text; None in any doubt."""
+    work = unchanged.work(where, root, base)
+    return None if work is None else look(where, root, log_dir) + "\0" + work
+
+
+def _unchanged(where: Place, root: str) -> str | None:
+    at, _, rest = _read(pass_file(where)).partition("\n")
+    log_dir, _, rest = rest.partition("\n")
+    base, _, seen = rest.partition("\n")
+    # The cheap half first: git is asked only if everything else is as it was.
+    if (
+        not seen
+        or not seen.startswith(look(where, root, log_dir) + "\0")
+        or seen != whole(where, root, log_dir, base=base)
+    ):
+        return None
+    return said("passed", wording.unchanged(at))
 
 
 def _read(path: str) -> str:

@@ -46,6 +46,7 @@ class RunResult:
     key: str = ""
     seen: str = ""
     unchanged_since: str = ""
+    base: str = ""
 
     @property
     def failed(self) -> tuple[JobResult, ...]:

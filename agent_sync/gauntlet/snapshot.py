@@ -54,6 +54,11 @@ def _listed(path: Path) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"' if ":" in text or '"' in text else text
 
 
+def has_hidden(repo: Repo) -> bool:
+    """Tell whether git was told not to look at some files."""
+    return bool(_hidden(repo))
+
+
 def prune(repo: Repo) -> None:
     """Delete all but the newest snapshots; failing to is no harm."""
     kept = sorted((path for path in _home(repo).glob("*") if path.is_dir()), key=_age, reverse=True)

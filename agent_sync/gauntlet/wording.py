@@ -12,6 +12,11 @@ def interval(seconds: float) -> str:
     return f"The last run was recent; {spoken(seconds)} remain."
 
 
+def unchanged(at: str) -> str:
+    """Return since when a pass holds."""
+    return f"The gates passed; unchanged since {at}."
+
+
 def spoken(seconds: float) -> str:
     """Return a time as people say it."""
     minutes, rest = divmod(int(seconds + 0.999), 60)

@@ -512,6 +512,6 @@ def test_a_wall_of_gates_that_hang(repo):
     names = [f"c{number}" for number in range(6)]
     config = f"entry_points:\n  - path: src\n    checks: [{', '.join(names)}]\n"
     project = gated(repo, config, **dict.fromkeys(names, "command: sleep 60\n"))
-    began = time.monotonic()
-    assert run(project, deadline=began + 0.5).status is Status.INFRASTRUCTURE_ERROR
-    assert time.monotonic() - began < 30
+    result = run(project, deadline=time.monotonic() + 0.5)
+    assert result.status is Status.INFRASTRUCTURE_ERROR
+    assert len(result.broken) == 6

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from typing import ClassVar
 
 import pytest
 from support.gauntlet import write_files
@@ -146,3 +147,68 @@ def test_nothing_heavy_is_loaded(working):
     at_start = {line.rpartition(b"|")[2].strip().decode() for line in base.stderr.splitlines()}
     assert not (loaded - at_start) & HEAVY
     assert json.loads(done.stdout)["status"] == "interval_not_elapsed"
+
+
+class TestUnchanged:
+    """Work that has passed and still lies there."""
+
+    @pytest.fixture
+    def passed(self, working):
+        """A project whose interval is over and whose pass was found again."""
+        file = working.root / "gauntlet_logs" / ".execution_state"
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"last_run_completed_at": "2020-01-01T00:00:00Z"}))
+        past = time.time() - 10
+        os.utime(working.root / "src" / "a", (past, past))
+        # The change time cannot be set back; the stamp is left once it is a moment old.
+        deadline = time.monotonic() + 10
+        while quick.line(event(working)) is None and time.monotonic() < deadline:
+            self.said = full(working)
+            time.sleep(0.05)
+        return working
+
+    def test_says_what_the_gate_says(self, passed):
+        """The answer is the full one, byte for byte."""
+        assert quick.line(event(passed)) == self.said
+        assert json.loads(self.said)["status"] == "passed"
+
+    CHANGES: ClassVar = {
+        "edited": lambda project: project.write({"src/a": "2"}),
+        "added": lambda project: project.write({"new": "1"}),
+        "deleted": lambda project: (project.root / "README").unlink(),
+        "staged": lambda project: project.git("add", "src/a"),
+        "committed": lambda project: project.commit(),
+        "definition": lambda project: project.write({".gauntlet/checks/ok.yml": "command: exit 1\n"}),
+        "other branch": lambda project: project.git("checkout", "-q", "-b", "another"),
+        "base moved": lambda project: project.git(
+            "branch", "-f", "main", project.git("commit-tree", "-m", "x", "main^{tree}")
+        ),
+        "hidden": lambda project: project.git("update-index", "--assume-unchanged", "README"),
+        "lock": lambda project: project.write({"gauntlet_logs/.gauntlet-run.lock": "1"}),
+        "killed run": lambda project: project.write({"gauntlet_logs/check_src_ok.1.log": ""}),
+    }
+
+    @pytest.mark.parametrize("name", CHANGES)
+    def test_any_change_means_the_full_gate(self, passed, name):
+        """Whatever a pass depends on, its change makes the quick path step back."""
+        assert quick.line(event(passed))
+        self.CHANGES[name](passed)
+        assert quick.line(event(passed)) is None
+
+    def test_ignored_definitions_count(self, passed):
+        """Gate definitions that git ignores are watched too."""
+        assert quick.line(event(passed))
+        passed.write({".gauntlet/ignored": "x"})
+        assert quick.line(event(passed)) is None
+
+    def test_hidden_files_leave_no_stamp(self, passed):
+        """Where git was told not to look, only the full gate does."""
+        passed.git("update-index", "--assume-unchanged", "README")
+        time.sleep(0.1)
+        full(passed)
+        full(passed)
+        assert quick.line(event(passed)) is None
+
+    def test_misleading_variables(self, passed, monkeypatch):
+        """In the middle of a git hook of somebody else the quick path steps back."""
+        monkeypatch.setenv("GIT_DIR", "/elsewhere")
+        assert quick.line(event(passed)) is None
