@@ -40,6 +40,7 @@ prove: $(VENV)/ready ## the long sweeps: every interruption point, large simulat
 
 bench: $(VENV)/ready ## ratios against a bare interpreter, on the built wheel
 	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/gates.py
 
 docs: $(VENV)/ready ## write the generated parts of docs/ and the JSON Schemas anew
 	$(BIN)/python docs/generate.py
