@@ -23,11 +23,19 @@ def main() -> None:
         run()
 
 
+def answer(line: str) -> None:
+    """Print a reply; a reader that is gone is no reason to fail."""
+    try:
+        os.write(1, line.encode())
+    except OSError:
+        return
+
+
 def gate_line(raw: bytes) -> str | None:
     """Return what the gate says of a stop, nothing where none is configured, or None where it has to look."""
     from agent_sync import quiet
 
-    if os.environ.get(quiet.NESTED) or quiet.gate_root(raw) is None:
+    if quiet.is_nested() or quiet.gate_root(raw) is None:
         return ""
     from agent_sync.gauntlet import quick
 
@@ -42,7 +50,7 @@ def stop_gate() -> None:
     raw = quiet.read_stdin()
     line = quick.line(raw)
     if line is not None:
-        os.write(1, line.encode())
+        answer(line)
         os._exit(0)
     from agent_sync.hooks.stop_gate import run
 
@@ -58,7 +66,7 @@ def hook() -> None:
     if quiet.is_nested() or ("--rewake" not in sys.argv and quiet.nothing_to_do(sys.argv[1], raw)):
         line = gate_line(raw) if sys.argv[1] == "on-stop" else ""
         if line is not None:
-            os.write(1, line.encode())
+            answer(line)
             # Nothing was opened, so there is nothing to finalise.
             os._exit(0)
     from agent_sync.hooks.run import run

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_sync import settings as settings_file
 from agent_sync.claim.store import ClaimStore
@@ -15,6 +16,9 @@ from agent_sync.outbox import Outbox
 from agent_sync.place import Place
 from agent_sync.processes import Processes
 from agent_sync.settings import Settings
+
+if TYPE_CHECKING:
+    from agent_sync.gauntlet.gate import GateReply
 
 Connect = Callable[["Desk"], Gateway]
 
@@ -28,6 +32,9 @@ class Desk:
     environment: Mapping[str, str]
     connect: Connect
     processes: Processes = field(default_factory=Processes)
+    # Where the event or command takes place, and what the gate has answered to this stop.
+    cwd: str = ""
+    gate_reply: "GateReply | None" = None
 
     @cached_property
     def gateway(self) -> Gateway:

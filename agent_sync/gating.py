@@ -1,5 +1,6 @@
 """Asks the quality gate whether a pull request may be opened; the gate itself loads only where one is configured."""
 
+import json
 from typing import TYPE_CHECKING
 
 from agent_sync.desk import Desk
@@ -15,18 +16,27 @@ _UNDECIDED = frozenset({"interval_not_elapsed", "stop_hook_active", "invalid_inp
 _UNCONFIGURED = frozenset({"no_config", "stop_hook_disabled"})
 
 
+def pull_gate_root(desk: Desk) -> str | None:
+    """Return the gates a pull request has to pass: the worktree's own, else those of where the work is done."""
+    top = desk.place.root
+    return gate_root("", top) or gate_root(desk.cwd, top)
+
+
 def gate_seen(desk: Desk) -> GateSeen:
     """Return what the gate says now, running what is missing; it never blocks from here."""
-    if gate_root("", desk.place.root) is None:
+    root = pull_gate_root(desk)
+    if root is None:
         return NO_GATE
     from agent_sync.gauntlet.gate import gate
 
-    return _seen(gate(desk, b"{}", deadline=desk.settings.gate.deadline_s, needs_pass=True))
+    here = json.dumps({"cwd": root}).encode()
+    return _seen(gate(desk, here, deadline=desk.settings.gate.deadline_s, needs_pass=True))
 
 
-def known_from(reply: "GateReply") -> GateSeen | None:
-    """Return what a stop's own gate run already tells, or None where it has not looked."""
-    return None if reply.status in _UNDECIDED else _seen(reply)
+def known_from(desk: Desk, reply: "GateReply") -> GateSeen | None:
+    """Return what a stop's own gate run already tells, or None where it has not looked at what a PR needs."""
+    is_about_pull = gate_root(desk.cwd, desk.place.root) == pull_gate_root(desk)
+    return _seen(reply) if is_about_pull and reply.status not in _UNDECIDED else None
 
 
 def _seen(reply: "GateReply") -> GateSeen:

@@ -66,6 +66,13 @@ class Outbox:
             left = (_left(notice, readers) if notice.id in ids else notice for notice in box.waiting)
             self._write(Box(tuple(notice for notice in left if notice.for_human or notice.for_agent), box.told))
 
+    def drop(self, prefixes: tuple[str, ...]) -> None:
+        """Take out what waits and is no longer true."""
+        if any(notice.id.startswith(prefixes) for notice in self.waiting()):
+            with self._changing() as box:
+                left = tuple(notice for notice in box.waiting if not notice.id.startswith(prefixes))
+                self._write(Box(left, box.told))
+
     def forget(self, prefixes: tuple[str, ...]) -> None:
         """Let notices of these kinds be news again."""
         with self._changing() as box:

@@ -39,6 +39,7 @@ class Processes:
         # Re-entrant, because a signal may ask for the end while the same thread starts a program.
         self._lock = threading.RLock()
         self._running: set[subprocess.Popen[Any]] = set()
+        self._is_closed = False
 
     def run(
         self,
@@ -92,6 +93,7 @@ class Processes:
     def _started(self, command: Sequence[str], directory: str, environment: Mapping[str, str]) -> subprocess.Popen[str]:
         # Started and noted in one go, so that nobody can end all in between and miss this one.
         with self._lock:
+            self._refuse_when_closed()
             process = subprocess.Popen(
                 command,
                 cwd=directory,
@@ -115,6 +117,7 @@ class Processes:
         files: tuple[IO[bytes] | None, IO[bytes], IO[bytes] | None],
     ) -> subprocess.Popen[bytes]:
         with self._lock:
+            self._refuse_when_closed()
             process = subprocess.Popen(
                 command,
                 cwd=directory,
@@ -130,6 +133,16 @@ class Processes:
     def _forget(self, process: subprocess.Popen[Any]) -> None:
         with self._lock:
             self._running.discard(process)
+
+    def close(self) -> None:
+        """End every program and start none from now on: this process is about to leave."""
+        with self._lock:
+            self._is_closed = True
+            self.end_all()
+
+    def _refuse_when_closed(self) -> None:
+        if self._is_closed:
+            raise InterruptedError("this process is about to leave")
 
     def end_all(self) -> None:
         """End every program that still runs, with all it started."""

@@ -12,7 +12,9 @@ import time
 from agent_sync import __version__, place
 from agent_sync.place import Place
 
-NESTED = "AGENT_SYNC_NESTED"
+NESTED = ("AGENT_SYNC_NESTED", "GAUNTLET_STOP_HOOK_ACTIVE")
+# The file type in a mode, and that of a symbolic link: `stat` has them too, and would have to be loaded.
+S_IFMT, S_IFLNK = 0o170000, 0o120000
 SETTING_PREFIXES = ("AGENT_SYNC_", "MOLTNET_", "XDG_CONFIG_HOME", "HOME")
 NEVER = "never"
 PATIENCE = 1.0
@@ -21,7 +23,7 @@ _PIPE_ROOM = 65536
 
 def is_nested() -> bool:
     """Tell whether this runs inside an agent that a gate has started: then every hook is silent."""
-    return bool(os.environ.get(NESTED))
+    return any(os.environ.get(name) for name in NESTED)
 
 
 def nothing_to_do(hook: str, raw: bytes) -> bool:
@@ -130,9 +132,12 @@ def state_of(path: str) -> str:
     """Return what tells one version of a file from another without opening it."""
     try:
         found = os.lstat(path)
+        # What a link leads to can change without the link.
+        behind = os.stat(path) if found.st_mode & S_IFMT == S_IFLNK else found
     except OSError:
         return "-"
-    return f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_ino}"
+    own = "" if behind is found else f" {found.st_mtime_ns} {found.st_ino}"
+    return f"{behind.st_size} {behind.st_mtime_ns} {behind.st_ctime_ns} {behind.st_ino}{own}"
 
 
 def stamp_file(where: Place, hook: str) -> str:

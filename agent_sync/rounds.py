@@ -20,6 +20,8 @@ from agent_sync.lifecycle.actions import (
     ClaimDeleted,
     Outcome,
     Paused,
+    PullAdopted,
+    PullOpened,
     PullRefused,
     PullReopened,
     Record,
@@ -52,16 +54,20 @@ IDLE = Looked(was_idle=True)
 BUSY = Looked(was_idle=False)
 
 
-def drive(desk: Desk, trigger: Trigger, *, session_id: str, gate: GateSeen | None = None) -> Looked:
+def drive(desk: Desk, trigger: Trigger, *, session_id: str) -> Looked:
     """Bring the claim as far as it goes now; another process at the same claim makes this one step back."""
     claim = desk.store.read()
     if claim is None:
         return IDLE
-    facts = Facts(clock.now(), desk.settings, session_id, desk.outbox.told(), gate=gate)
+    facts = Facts(clock.now(), desk.settings, session_id, desk.outbox.told(), gate=_known_gate(desk))
     if not needs(trigger, claim, facts) and not decide(trigger, claim, facts):
         # What depends on the session cannot be answered by a stamp that knows none.
         depends_on_session = STEPS[trigger][claim.phase] is Step.REMIND
         return Looked(was_idle=not depends_on_session, due=claim.not_before)
+    if trigger is Trigger.SYNC:
+        with acting_alone(desk, "syncing"):
+            _rounds(desk, trigger, facts)
+        return BUSY
     with files.locked_if_free(Path(desk.place.state_dir) / ACTOR_LOCK) as is_alone:
         if is_alone:
             _rounds(desk, trigger, facts)
@@ -73,6 +79,15 @@ def acting_alone(desk: Desk, doing: str) -> Iterator[None]:
     """Hold the right to act on this worktree's claim, waiting for a hook that is at it."""
     with files.locked(Path(desk.place.state_dir) / ACTOR_LOCK, wait=COMMAND_WAIT, doing=doing):
         yield
+
+
+def _known_gate(desk: Desk) -> GateSeen | None:
+    """Return what this stop's own gate run already tells."""
+    if desk.gate_reply is None:
+        return None
+    from agent_sync.gating import known_from
+
+    return known_from(desk, desk.gate_reply)
 
 
 def looked_up(desk: Desk, trigger: Trigger, claim: Claim) -> Facts:
@@ -165,6 +180,9 @@ def _perform(
 
 def _settle(desk: Desk, trigger: Trigger, outcome: Outcome, *, claim: Claim, facts: Facts) -> Claim | None:
     """Put on record what happened: the sentence first, so that a crash in between cannot lose it."""
+    if isinstance(outcome, PullOpened | PullAdopted):
+        # Why there was none yet is no news any more.
+        desk.outbox.drop(messages.NEWS_AFTER_HANDOFF)
     if isinstance(outcome, PullReopened):
         desk.outbox.forget(messages.NEWS_AFTER_REOPENING)
     desk.outbox.add(report(trigger, claim, outcome, facts))

@@ -50,6 +50,7 @@ def unfinished_claim(desk: Desk) -> Claim | None:
 def finish(desk: Desk, claim: Claim) -> Taken:
     """Mirror a claim on GitHub that a crash kept from being mirrored."""
     task = desk.gateway.task(claim.issue_number)
+    checked(desk, task, Wish())
     mirrored, trouble = _mirrored(desk, task, desk.store, claim)
     return Taken(mirrored, desk.place.root, one_line(task.title), (), trouble, is_restored=True)
 

@@ -96,3 +96,11 @@ def test_a_program_that_does_not_listen_is_ended(tmp_path):
     with pytest.raises(TimeoutError):
         stream(tmp_path, f"trap '' TERM; echo $$ > {tmp_path / 'pid'}; while :; do sleep 1; done", timeout=0.3)
     assert gone(int((tmp_path / "pid").read_text()))
+
+
+def test_nothing_is_started_after_the_end():
+    """Once this process is about to leave, no further program is started that could outlive it."""
+    processes = Processes()
+    processes.close()
+    with pytest.raises(InterruptedError):
+        processes.run(["true"], directory="/", environment=os.environ)

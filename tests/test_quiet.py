@@ -255,3 +255,27 @@ def test_reminder_is_due_in_every_session(tmp_path):
     scene.fire(Trigger.PROMPT)
     scene.fire(Trigger.PROMPT)
     assert not scene.is_quiet(Trigger.PROMPT)
+
+
+def test_change_behind_a_link_is_seen(tmp_path):
+    """A settings file that is a link to another place is watched there too."""
+    target = tmp_path / "dotfile"
+    target.write_text("a")
+    link = tmp_path / "link"
+    link.symlink_to(target)
+    before = quiet.state_of(str(link))
+    target.write_text("b longer")
+    assert before != quiet.state_of(str(link))
+
+
+def test_gone_reader_is_no_failure(repo):
+    """A quick answer that nobody reads any more ends without a trace."""
+    settle(repo)
+    run("on-stop", cwd=repo, stdin="{}")
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [COMMAND, "gauntlet", "stop-hook"], cwd=repo, input=b"{}", stdout=writer, capture_output=False, check=False
+    )
+    os.close(writer)
+    assert done.returncode == 0

@@ -11,11 +11,11 @@ from agent_sync.cli.console import working
 from agent_sync.cli.here import claim_here, desk_here
 from agent_sync.desk import Desk
 from agent_sync.errors import BadInput, GitFailed, Refused
+from agent_sync.gating import pull_gate_root
 from agent_sync.lifecycle.actions import HandedOff
 from agent_sync.lifecycle.evolve import evolve
 from agent_sync.lifecycle.messages import NEWS_AFTER_HANDOFF
 from agent_sync.lifecycle.steps import TRANSITIONS
-from agent_sync.place import gate_root
 from agent_sync.rounds import acting_alone
 
 LONGEST_SUMMARY = 20_000
@@ -64,10 +64,16 @@ def _record(desk: Desk, claim: Claim, outcome: HandedOff) -> None:
     desk.outbox.forget(NEWS_AFTER_HANDOFF)
 
 
+def _is_enabled(desk: Desk, root: str) -> bool:
+    from agent_sync.gauntlet.glance import glance
+
+    return glance(desk.place, Path(root), desk.environment).is_enabled
+
+
 def _passed_gates(desk: Desk, *, draft: bool) -> None:
     """Run the gates in the foreground, so that the stop that follows usually finds their pass."""
-    root = gate_root("", desk.place.root)
-    if root is None:
+    root = pull_gate_root(desk)
+    if root is None or not _is_enabled(desk, root):
         return
     from agent_sync.cli.progress import listener
     from agent_sync.gauntlet.execute import execute_run

@@ -17,7 +17,9 @@ def place_here() -> Place:
 
 def desk_here() -> Desk:
     """Return the desk of the worktree the command was started in."""
-    return desk_at(place_here(), settings_file.environment())
+    desk = desk_at(place_here(), settings_file.environment())
+    desk.cwd = quiet.process_dir()
+    return desk
 
 
 def refuse_without_board(desk: Desk) -> None:

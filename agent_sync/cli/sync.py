@@ -2,6 +2,7 @@
 
 import click
 
+from agent_sync.claim.phases import Phase
 from agent_sync.cli.console import working
 from agent_sync.cli.here import claim_here, desk_here
 from agent_sync.desk import Desk
@@ -39,7 +40,7 @@ def command(*, dry_run: bool) -> None:
 def _finish_claim(desk: Desk) -> None:
     """Tell GitHub of a claim that could not be told when it was made."""
     claim = desk.store.read()
-    if claim and claim.is_unmirrored:
+    if claim and claim.is_unmirrored and claim.phase is not Phase.DONE:
         with acting_alone(desk, "finishing the claim"):
             finish(desk, claim)
 

@@ -32,7 +32,7 @@ def check_effect(environment: Mapping[str, str], processes: Processes, *, direct
     """Check that the shell line of the Stop hook runs; marked as nested, it touches nothing."""
     if shutil.which("agent-sync", path=environment.get("PATH")) is None:
         return skip("hook effect", "not tried, because agent-sync is not on PATH")
-    asked = _run(["sh", "-c", command("on-stop")], {**environment, NESTED: "1"}, processes, directory)
+    asked = _run(["sh", "-c", command("on-stop")], {**environment, NESTED[0]: "1"}, processes, directory)
     if asked is None or asked.status:
         seen = "does not end" if asked is None else f"exits {asked.status}: {asked.stderr.strip()[-200:]}"
         return fail("hook effect", f"`agent-sync on-stop` {seen}", "echo '{}' | agent-sync on-stop")

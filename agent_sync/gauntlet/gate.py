@@ -119,9 +119,23 @@ def _answered(desk: Desk, raw: bytes, *, deadline: float, needs_pass: bool) -> G
         if reply.due and not reply.human:
             stamps.leave_interval(desk, root, seen.log_dir, due=reply.due, before=before)
         return reply
+    if needs_pass and _is_still_failing(desk, root, Path(seen.log_dir)):
+        message = "The gates failed, and nothing has changed since."
+        return GateReply(Status.FAILED, message, summary=f"Gates: Failed — {message}")
     # Who needs a pass asks for himself; only a stop of the agent can be sent back.
     may_block = not needs_pass and (not event.is_active or verify)
     return _ran(desk, root, event, deadline=deadline, may_block=may_block, seen=seen)
+
+
+def _is_still_failing(desk: Desk, root: Path, log_dir: Path) -> bool:
+    """Tell whether a run would only repeat the last failure, and use up a retry for it."""
+    from agent_sync.gauntlet import snapshot as snapshots
+    from agent_sync.gauntlet.repo import Repo
+
+    state = states.read(log_dir)
+    if state is None or not state.has_failed:
+        return False
+    return snapshots.take(Repo(desk.git, desk.place, root), log_dir).tree == state.working_tree_ref
 
 
 def _looked(stop: Stop, event: StopEvent, seen: Glance) -> Stop:
@@ -178,11 +192,10 @@ def _ran(  # noqa: PLR0913  # where, what, how long, and whether it may block
 
 
 def _may_open(desk: Desk, result: RunResult) -> bool:
-    """Tell whether a pull request may follow: what passed must be what is committed."""
-    if result.status not in _RAN:
-        return result.status in OPENS_PULL
+    """Tell whether a pull request may follow: what was looked at must be what is committed."""
+    looked_at = result.tree if result.status in _RAN else result.seen
     committed = desk.git.ask("rev-parse", "--verify", "--quiet", "HEAD^{tree}").stdout.strip()
-    return bool(result.tree) and result.tree == committed
+    return result.status in OPENS_PULL and bool(looked_at) and looked_at == committed
 
 
 def _human(result: RunResult, warnings: tuple[str, ...]) -> str:

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import platform
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -36,10 +37,12 @@ def pass_key(repo: Repo, project: Project, snapshot: Snapshot, changes: Changes)
         yield changes.before.encode()
         yield f"{changes.mode} {changes.base.name} {__version__} {platform.system()} {repo.prefix}".encode()
         directory = project.root / CONFIG_DIR
-        for path in sorted(directory.rglob("*")):
-            if path.is_file():
-                yield str(path.relative_to(directory)).encode(errors="surrogateescape")
-                yield path.read_bytes()
+        # Definitions may lie behind links.
+        for folder, _, names in sorted(os.walk(directory, followlinks=True)):
+            for path in (Path(folder) / name for name in sorted(names)):
+                if path.is_file():
+                    yield str(path.relative_to(directory)).encode(errors="surrogateescape")
+                    yield path.read_bytes()
 
     return digest(parts())
 

@@ -115,11 +115,14 @@ def _fill(repo: Repo, outside: tuple[str, ...], hidden: tuple[str, ...], variabl
 
 def _outside(repo: Repo, log_dir: Path) -> Iterator[str]:
     """List what is not part of the work: the claim file, the log directory, the view of the work hooks."""
-    yield f":(exclude,top,glob){CLAIM_NAME}*"
-    yield ":(exclude,top,literal).forge"
+    # Spelt as a pattern, because git refuses to be told of a path by name that is ignored anyway.
+    yield f":(exclude,top,glob){CLAIM_NAME[:-1]}[{CLAIM_NAME[-1]}]*"
     root = Path(repo.place.root).resolve()
-    if root in log_dir.parents:
-        yield f":(exclude,top,literal){log_dir.relative_to(root).as_posix()}"
+    own = [".forge"] + ([log_dir.relative_to(root).as_posix()] if root in log_dir.parents else [])
+    for name in own:
+        # To name what is ignored anyway, git refuses.
+        if repo.git.ask("-C", str(root), "check-ignore", "--quiet", "--", name).status:
+            yield f":(exclude,top,literal){name}"
 
 
 def _hidden(repo: Repo) -> tuple[str, ...]:

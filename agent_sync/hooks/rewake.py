@@ -31,7 +31,7 @@ _WATCHED = frozenset({Phase.READY_FOR_PR, Phase.PR_CREATED, Phase.CHECKS_RUNNING
 def watch(desk: Desk, event: HookEvent) -> int:
     """Look again and again until something is worth a turn; return the exit status that says so."""
     limit, parent = desk.settings.hooks.idle_deadline_s, os.getppid()
-    Watchdog(limit, at_limit=lambda: None, end_children=desk.processes.end_all).start()
+    Watchdog(limit, at_limit=lambda: None, end_children=desk.processes.close).start()
     # Every idle event starts a watcher; one per worktree is enough.
     with files.locked_if_free(Path(desk.place.state_dir) / WATCHER_LOCK) as is_alone:
         while is_alone and not _is_orphaned(parent):
@@ -48,7 +48,7 @@ def _is_orphaned(parent: int) -> bool:
     """Tell whether the session is gone: nobody could be woken any more, and the next session's watcher waits."""
     reader = select.poll()
     reader.register(STDERR, 0)
-    return os.getppid() != parent or any(event & select.POLLERR for _, event in reader.poll(0))
+    return os.getppid() != parent or any(event & (select.POLLERR | select.POLLHUP) for _, event in reader.poll(0))
 
 
 def _look(desk: Desk, event: HookEvent) -> None:

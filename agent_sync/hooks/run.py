@@ -46,17 +46,15 @@ def lifecycle(desk: Desk, event: HookEvent) -> Part:
     return Part(drive(desk, event.trigger, session_id=event.session_id))
 
 
-def gate_then_lifecycle(desk: Desk, event: HookEvent) -> Part:
-    """Let the quality gate decide about the stop, then bring the claim as far as that allows."""
+def gate(desk: Desk, event: HookEvent) -> Part:
+    """Let the quality gate decide about the stop; its answer stands whatever becomes of the other parts."""
     if gate_root(event.cwd, desk.place.root) is None:
-        return lifecycle(desk, event)
-    from agent_sync.gating import known_from
-    from agent_sync.gauntlet.gate import gate
+        return Part(IDLE)
+    from agent_sync.gauntlet.gate import gate as decided_by
 
-    answer = gate(desk, event.raw, deadline=deadline(desk, event.trigger))
-    looked = drive(desk, event.trigger, session_id=event.session_id, gate=known_from(answer))
-    decided = tuple((key, value) for key, value in answer.values().items() if key != "systemMessage")
-    return Part(looked, Reply(human=(answer.human,) if answer.human else (), decided=decided))
+    desk.gate_reply = decided_by(desk, event.raw, deadline=deadline(desk, event.trigger))
+    human = desk.gate_reply.human
+    return Part(IDLE, Reply(human=(human,) if human else ()))
 
 
 def unclaimed(desk: Desk, _event: HookEvent) -> Part:
@@ -73,7 +71,7 @@ def briefing(desk: Desk, event: HookEvent) -> Part:
 
 
 PARTS: dict[Trigger, tuple[Participant, ...]] = {
-    Trigger.STOP: (gate_then_lifecycle,),
+    Trigger.STOP: (gate, lifecycle),
     Trigger.IDLE: (lifecycle, unclaimed),
     Trigger.SESSION_START: (briefing,),
     Trigger.PROMPT: (lifecycle,),
@@ -110,7 +108,8 @@ def answer(arguments: list[str], raw: bytes) -> int:
     except AgentSyncError as error:
         # What is wrong with the settings is said like any other trouble: once, and on record.
         desk = Desk(place, Settings(), environment, _unconnected)
-        return _answered(desk, event, seen=seen, parts=(_raising(error),))
+        parts = (gate, _raising(error)) if trigger is Trigger.STOP else (_raising(error),)
+        return _answered(desk, event, seen=seen, parts=parts)
     if trigger is Trigger.REWAKE:
         from agent_sync.hooks.rewake import watch
 
@@ -142,10 +141,11 @@ def _unconnected(_desk: Desk) -> Gateway:
 
 
 def _answered(desk: Desk, event: HookEvent, *, seen: str, parts: tuple[Participant, ...] = ()) -> int:
+    desk.cwd = event.cwd
     watchdog = Watchdog(
         deadline(desk, event.trigger),
         at_limit=lambda: _say_what_there_is(desk, event),
-        end_children=desk.processes.end_all,
+        end_children=desk.processes.close,
     )
     watchdog.start()
     found = [_looked(desk, event, part) for part in parts or PARTS[event.trigger]]
@@ -178,10 +178,16 @@ def _say(desk: Desk, event: HookEvent, said: Reply) -> bool:
     if event.is_wake_up:
         readers = Readers(human=False, agent=False)
     waiting = desk.outbox.waiting()
-    whole = Reply(*unread(waiting, readers)) + said
+    whole = Reply(*unread(waiting, readers)) + said + Reply(decided=_decided(desk))
     if reply.write(reply.render(event.trigger, whole), descriptor=STDOUT):
         _mark(desk, waiting, readers)
     return bool(whole.human or whole.agent)
+
+
+def _decided(desk: Desk) -> tuple[tuple[str, str], ...]:
+    """Return what the gate has decided about this stop, without the sentence for the human, which is joined."""
+    values = desk.gate_reply.values() if desk.gate_reply else {}
+    return tuple((key, value) for key, value in values.items() if key != "systemMessage")
 
 
 def _mark(desk: Desk, read: tuple[Notice, ...], readers: Readers) -> None:

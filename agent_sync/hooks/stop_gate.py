@@ -41,7 +41,7 @@ def _answer(raw: bytes, answer_to: int) -> GateReply:
         return no_project() if event else _unreadable()
     desk = desk_at(place, environment)
     limit = desk.settings.hooks.stop_deadline_s
-    watchdog = Watchdog(limit, at_limit=lambda: _late(answer_to), end_children=desk.processes.end_all)
+    watchdog = Watchdog(limit, at_limit=lambda: _late(answer_to), end_children=desk.processes.close)
     watchdog.start()
     found = gate(desk, raw, deadline=limit * GATE_SHARE)
     if not watchdog.answered_in_time():

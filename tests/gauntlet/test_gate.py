@@ -216,6 +216,9 @@ class TestStatuses:
         """Changes that no gate guards allow the stop."""
         project.write({"docs/x": "1"})
         reply = stop(project)
+        assert (reply.status, reply.may_open_pull) == ("no_applicable_gates", False), "not committed yet"
+        project.commit()
+        reply = stop(project)
         assert (reply.status, reply.may_open_pull) == ("no_applicable_gates", True)
         assert "No applicable gates" in reply.message
 

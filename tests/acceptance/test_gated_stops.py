@@ -115,3 +115,83 @@ def test_interval_answers_quickly_and_in_the_same_words(gated):
     replies = [reply(gated.hook("on-stop")) for _ in range(3)]
     assert {one["status"] for one in replies} == {"interval_not_elapsed"}
     assert {one["decision"] for one in replies} == {"approve"}
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda t: (t.stage.root / ".agent-claim.json").write_text("{bad"),
+        lambda t: (t.stage.root / ".agent-sync.toml").write_text("x = ["),
+        lambda t: (t.hold(status="In Review"), t.fault("status:502", times=9, path="/api/graphql")),
+    ],
+    ids=["broken claim", "broken settings", "GitHub down"],
+)
+def test_trouble_elsewhere_never_lifts_a_block(gated, spoil):
+    """Whatever is wrong with claim, settings or GitHub: a failing gate still sends the agent back, at every stop."""
+    gated.stage.commit("BROKEN", "x\n", "Break")
+    spoil(gated)
+    for _ in range(2):
+        assert reply(gated.stage.hook("on-stop", event="Stop"))["decision"] == "block"
+
+
+def test_deadline_keeps_the_block(gated):
+    """A stop that runs out of time after the gates have failed is still sent back."""
+    gated.stage.commit("BROKEN", "x\n", "Break")
+    gated.hold(status="In Review")
+    gated.fault("delay:30", times=9)
+    played = gated.hook("on-stop", AGENT_SYNC_HOOKS_STOP_DEADLINE_S="4")
+    assert reply(played)["decision"] == "block"
+    assert "ran out of time" in human(played)
+
+
+def test_idle_watching_uses_up_no_retries(gated):
+    """Looking again at work that failed and has not changed does not run the gates again."""
+    gated.stage.commit("BROKEN", "x\n", "Break")
+    branch = gated.git("branch", "--show-current")
+    gated.hook("on-stop")
+    gated.hold(phase="ready_for_pr", summary="Try", branch=branch)
+    for _ in range(5):
+        gated.hook("on-idle")
+    gated.git("rm", "-q", "BROKEN")
+    gated.stage.commit("fine.txt", "x\n", "Mend")
+    assert reply(gated.hook("on-stop"))["status"] == "passed"
+    assert [pull["number"] for pull in gated.pulls()] == [45]
+
+
+def test_pull_request_is_judged_by_the_whole_project(gated):
+    """Gates of a subdirectory in which the agent happens to stand do not stand in for the project's own."""
+    part = gated.stage.root / "part" / ".gauntlet"
+    (part / "checks").mkdir(parents=True)
+    (part / "config.yml").write_text(CONFIG.replace("lint", "ok"))
+    (part / "checks" / "ok.yml").write_text("command: 'true'\n")
+    gated.git("add", "-A")
+    gated.stage.commit("BROKEN", "x\n", "Break")
+    branch = gated.git("branch", "--show-current")
+    gated.hold(phase="ready_for_pr", summary="Try", branch=branch)
+    gated.hook("on-stop", stdin=f'{{"cwd": "{part.parent}"}}')
+    assert gated.pulls() == []
+
+
+def test_uncommitted_undoing_opens_nothing(gated):
+    """What is committed counts: taking a broken file away without committing that opens no pull request."""
+    gated.stage.commit("BROKEN", "x\n", "Break")
+    branch = gated.git("branch", "--show-current")
+    gated.hold(phase="ready_for_pr", summary="Try", branch=branch)
+    (gated.stage.root / "BROKEN").unlink()
+    gated.hook("on-stop")
+    assert gated.pulls() == []
+
+
+def test_pass_of_uncommitted_work_is_remembered(gated):
+    """With an ignored log directory, a pass of work that is not committed yet is remembered too."""
+    (gated.stage.root / "new.txt").write_text("x")
+    assert gated.stage.command("gauntlet", "run").status == 0
+    assert "unchanged since" in gated.stage.command("gauntlet", "run").stdout
+
+
+def test_switched_off_gate_does_not_hold_a_handoff(gated):
+    """A gate that is off neither runs at a handoff nor keeps the pull request back."""
+    gated.stage.commit("BROKEN", "x\n", "Break")
+    off = {"GAUNTLET_STOP_HOOK_ENABLED": "false"}
+    assert gated.hook("handoff", "--summary", "-", stdin="Try", **off).status == 0
+    assert "PR #45 created" in human(gated.hook("on-stop", **off))
