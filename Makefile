@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test lint unit prove bench docs lock wheel clean help
+.PHONY: demo test lint unit coverage prove bench docs lock wheel clean help
 
 help: ## what there is to run
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +30,9 @@ lint: $(VENV)/ready
 	$(BIN)/lint-imports --no-cache
 
 unit: $(VENV)/ready
+	$(BIN)/python -m pytest -n 2
+
+coverage: $(VENV)/ready ## the same tests, with what they reach of every line and branch
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest -n 2
 	$(BIN)/coverage combine --quiet
