@@ -31,6 +31,7 @@ _WATCHED = frozenset({Phase.READY_FOR_PR, Phase.PR_CREATED, Phase.CHECKS_RUNNING
 def watch(desk: Desk, event: HookEvent) -> int:
     """Look again and again until something is worth a turn; return the exit status that says so."""
     limit, parent = desk.settings.hooks.idle_deadline_s, os.getppid()
+    desk.cwd = event.cwd
     Watchdog(limit, at_limit=lambda: None, end_children=desk.processes.close).start()
     # Every idle event starts a watcher; one per worktree is enough.
     with files.locked_if_free(Path(desk.place.state_dir) / WATCHER_LOCK) as is_alone:
