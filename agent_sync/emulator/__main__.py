@@ -3,8 +3,7 @@
 import argparse
 import sys
 
-from agent_sync.emulator.command import serve
-from agent_sync.emulator.server import CannotServeError
+from agent_sync.emulator.server import CannotServeError, serve
 
 
 def main() -> None:
