@@ -8,6 +8,9 @@ AgentSyncError
  │   └─ ClaimUnsafe          a symbolic link, not a plain file, or someone else's
  ├─ ClaimGone            the claim file was deleted while a step ran
  ├─ LockHeld             another agent-sync process is at it
+ ├─ BadRecord            hook.json cannot be used as it is
+ ├─ NoRecord             no task is recorded here
+ ├─ IllegalMove          the recovery record's state does not allow it
  ├─ GitFailed            git refused
  └─ GitHubError          GitHub answered, or did not
      ├─ NotSignedIn          no token, or one GitHub does not accept
@@ -85,6 +88,24 @@ class LockHeld(AgentSyncError):
 
     code = "lock-held"
     exit_status = 8
+
+
+class BadRecord(AgentSyncError):
+    """A recovery record cannot be used as it is; a copy of it is kept."""
+
+    code = "bad-record"
+
+
+class NoRecord(AgentSyncError):
+    """No task is recorded for this worktree."""
+
+    code = "no-record"
+
+
+class IllegalMove(AgentSyncError):
+    """The recovery record's state does not allow what was asked."""
+
+    code = "illegal-move"
 
 
 class GitFailed(AgentSyncError):

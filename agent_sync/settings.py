@@ -123,6 +123,35 @@ class Git(Section):
     remote: Name = "origin"
 
 
+class Record(Section):
+    """How the recovery record is kept."""
+
+    enabled: Annotated[bool, Field(description="Keep a record of every claim under ~/.atlas")] = True
+    on_commit: Annotated[bool, Field(description="Make a checkpoint after every commit")] = True
+    on_push: Annotated[bool, Field(description="Make a checkpoint after every push")] = True
+    on_pr: Annotated[bool, Field(description="Make a checkpoint when the pull request is opened")] = True
+    on_validation: Annotated[bool, Field(description="Make a checkpoint when a validation has passed")] = True
+    on_step_complete: Annotated[bool, Field(description="Make a checkpoint when a step is completed")] = True
+    interval_s: Annotated[Seconds, Field(description="Longest time without a checkpoint at work; 0 for none")] = 300
+    stale_s: Annotated[Seconds, Field(description="Age at which a task counts as crashed if its owner is unknown")] = (
+        300
+    )
+    max_attempts: Annotated[int, Field(ge=0, description="Attempts at one step of `start`; 0 for no limit")] = 3
+    max_recoveries: Annotated[
+        int, Field(ge=1, description="Recoveries without any progress before a human is asked")
+    ] = 3
+    keep_completed_days: Annotated[int, Field(ge=0)] = 30
+    keep_failed_days: Annotated[int, Field(ge=0)] = 14
+    keep_abandoned_days: Annotated[int, Field(ge=0)] = 7
+
+
+class Template(Section):
+    """The steps of a kind of task of your own."""
+
+    steps: Annotated[tuple[Name, ...], Field(strict=False, min_length=1)]
+    idempotent: Annotated[tuple[str, ...], Field(strict=False, description="Steps that may simply be repeated")] = ()
+
+
 class GitHub(Section):
     """Which GitHub to talk to."""
 
@@ -145,6 +174,8 @@ class Settings(Section):
     gate: Gate = Gate()
     git: Git = Git()
     github: GitHub = GitHub()
+    record: Record = Record()
+    templates: dict[str, Template] = {}
 
 
 def load(file: Path, environment: Mapping[str, str]) -> Settings:
@@ -170,6 +201,8 @@ def variables() -> dict[str, tuple[str, str]]:
     return {
         f"{PREFIX}{table}_{key}".upper(): (table, key)
         for table, section in Settings.model_fields.items()
+        # Templates have names of the user's own: only the file can set them.
+        if table != "templates"
         for key in section.annotation.model_fields  # type: ignore[union-attr]  # every field is a Section
     }
 
@@ -227,6 +260,7 @@ def _problem(where: tuple[int | str, ...], message: str, kind: str) -> str:
     if kind != "extra_forbidden":
         return f"{name}: {message}"
     section = Settings.model_fields[str(where[0])].annotation if len(where) > 1 else Settings
+    section = Template if where[0] == "templates" else section
     known = list(section.model_fields)  # type: ignore[union-attr]
     return f"{name} is not a setting.{_nearest(str(where[-1]), known)}"
 

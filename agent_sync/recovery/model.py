@@ -1,0 +1,170 @@
+"""The record as it is written to hook.json: every value frozen, every moment in UTC."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agent_sync.recovery.receipt import Receipt
+from agent_sync.recovery.states import Advice, CrashType, Move, State, StepStatus, Trigger
+
+VERSION: Literal["1.0"] = "1.0"
+
+Index = Annotated[int, Field(ge=0)]
+Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Details = dict[str, Any]
+
+
+class Value(BaseModel):
+    """A part of the record; unknown fields are errors, because the digest could not vouch for them."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Step(Value):
+    """One step of the template and how far it has come."""
+
+    name: str
+    idempotent: bool = False
+    status: StepStatus = StepStatus.PENDING
+    attempts: Index = 0
+    started_at: datetime | None = None
+    completed_at: datetime | None = None
+    receipt_id: str = ""
+
+
+class StepContext(Value):
+    """What is going on in the present step, so that a reader without any memory can go on."""
+
+    step_name: str
+    step_index: Index
+    started_at: datetime | None = None
+    prompt: str = ""
+    attempt: Index = 1
+    # 0 means: as often as it takes.
+    max_attempts: Index = 3
+    working_on: str = ""
+    files_touched: tuple[str, ...] = ()
+    last_output: str = ""
+    # How long the last output was before it was cut to its tail.
+    last_output_length: Index = 0
+    current_checkpoint_id: str = ""
+    # The commit the step began at: what was touched is told from there.
+    base_commit: str = ""
+
+
+class FileSnapshot(Value):
+    """How one file lay on disk."""
+
+    path: str
+    size: Index = 0
+    mod_time: str = ""
+    sha256: str = ""
+    exists: bool = True
+
+
+class Checkpoint(Value):
+    """Progress within a step."""
+
+    checkpoint_id: str
+    created_at: datetime
+    step_name: str = ""
+    step_index: Index = 0
+    attempt: Index = 0
+    description: str
+    trigger: Trigger
+    git_branch: str = ""
+    git_commit: str = ""
+    git_dirty: bool = False
+    artifacts: tuple[str, ...] = ()
+    files_snapshot: tuple[FileSnapshot, ...] = ()
+    # What makes an automatic checkpoint the same as one that is there already.
+    key: str = ""
+
+
+class Event(Value):
+    """One entry of the history, chained to the one before."""
+
+    seq: Index
+    timestamp: datetime
+    from_state: State | None = None
+    to_state: State
+    trigger: Move
+    step_name: str = ""
+    details: Details = {}
+    prev: Hash
+    hash: Hash
+
+
+class Recovery(Value):
+    """What was found out after a crash, and what to do about it."""
+
+    detected_at: datetime
+    crash_type: CrashType
+    last_known_state: State
+    was_validating: bool
+    validation_cmd: str = ""
+    partial_output: str = ""
+    recommended_action: Advice
+    reason: str
+    last_checkpoint_id: str = ""
+    # What GitHub said when it was asked: empty where nothing speaks against going on.
+    outside: str = ""
+
+
+class Owner(Value):
+    """The process on whose behalf the work is done; while it lives, nothing is stale."""
+
+    pid: Index = 0
+    started: str = ""
+    boot_id: str = ""
+    host: str = ""
+    session_id: str = ""
+
+
+class Seen(Value):
+    """How far one reflog has been read."""
+
+    offset: Index = 0
+    last: str = ""
+
+
+class Archive(Value):
+    """The events that were moved out of hook.json into segments: how many, and the hash of the last."""
+
+    events: Index = 0
+    head: str = ""
+
+
+class Record(Value):
+    """The durable state of one task."""
+
+    version: Literal["1.0"] = VERSION
+    task_id: str
+    workspace: str
+    task_index: Index
+    description: str
+    template: str
+    created_at: datetime
+    updated_at: datetime
+    state: State
+    steps: tuple[Step, ...]
+    current_step: StepContext | None = None
+    # Why a human is waited for; empty where none is.
+    waiting_for: str = ""
+    issue_number: int | None = None
+    branch: str = ""
+    worktree: str
+    owner: Owner = Owner()
+    history: tuple[Event, ...] = ()
+    archive: Archive = Archive()
+    recovery: Recovery | None = None
+    recoveries_without_progress: Index = 0
+    receipts: tuple[Receipt, ...] = ()
+    receipts_total: Index = 0
+    checkpoints: tuple[Checkpoint, ...] = ()
+    checkpoints_total: Index = 0
+    reflogs: dict[str, Seen] = {}
+    resumed_from: str = ""
+    # Over everything above: tells whether anything else than agent-sync has changed the file.
+    digest: str = ""

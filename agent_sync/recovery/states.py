@@ -1,0 +1,91 @@
+"""The words of the recovery record: its states, what moves it, and what makes a checkpoint."""
+
+from enum import StrEnum
+
+
+class State(StrEnum):
+    """Where a task stands."""
+
+    INITIALIZING = "initializing"
+    STEP_PENDING = "step_pending"
+    STEP_RUNNING = "step_running"
+    STEP_VALIDATING = "step_validating"
+    AWAITING_HUMAN = "awaiting_human"
+    RECOVERING = "recovering"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    ABANDONED = "abandoned"
+
+
+TERMINAL = frozenset({State.COMPLETED, State.FAILED, State.ABANDONED})
+ACTIVE = frozenset(State) - TERMINAL
+
+
+class Move(StrEnum):
+    """What can happen to a task; every one of them is written into the history."""
+
+    INIT = "init"
+    SETUP_COMPLETE = "setup_complete"
+    SETUP_FAILED = "setup_failed"
+    START_STEP = "start_step"
+    STEP_OUTPUT = "step_output"
+    # A validation ran while the step goes on: its result does not end the step.
+    CONTINUE_STEP = "continue_step"
+    STEP_COMPLETE = "step_complete"
+    STEP_FAILED = "step_failed"
+    VALIDATE_PASS = "validate_pass"  # noqa: S105  # a word of the machine, no password
+    VALIDATE_FAIL = "validate_fail"
+    HUMAN_APPROVE = "human_approve"
+    HUMAN_REJECT = "human_reject"
+    HUMAN_RESUME = "human_resume"
+    # The task went back to an earlier step: a pull request was closed unmerged, or handed off anew.
+    REWORK = "rework"
+    CHECKPOINT = "checkpoint"
+    RECEIPT = "receipt"
+    OWNER = "owner"
+    CRASH_DETECTED = "crash_detected"
+    RETRY_STEP = "retry_step"
+    SKIP_STEP = "skip_step"
+    RETRY_VALIDATION = "retry_validation"
+    RESUME_CHECKPOINT = "resume_checkpoint"
+    MANUAL_REQUIRED = "manual_required"
+    ABANDON = "abandon"
+
+
+class Trigger(StrEnum):
+    """What made a checkpoint."""
+
+    MANUAL = "manual"
+    COMMIT = "git_commit"
+    PUSH = "git_push"
+    PULL = "pr_created"
+    VALIDATION = "validation"
+    STEP_COMPLETE = "step_complete"
+    INTERVAL = "interval"
+
+
+class StepStatus(StrEnum):
+    """How far one step of the template has come."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    SKIPPED = "skipped"
+
+
+class Advice(StrEnum):
+    """What recovery recommends."""
+
+    SKIP_STEP = "skip_step"
+    RETRY_VALIDATION = "retry_validation"
+    RETRY_STEP = "retry_step"
+    MANUAL = "manual"
+    AWAIT_HUMAN = "await_human"
+
+
+class CrashType(StrEnum):
+    """How the owner ended, as far as can be told: gone in this boot, another boot or host, alive past its limit."""
+
+    SIGNAL = "signal"
+    UNKNOWN = "unknown"
+    TIMEOUT = "timeout"
