@@ -4,6 +4,8 @@ import os
 import sys
 
 HOOKS = ("on-stop", "on-idle", "session-start", "on-prompt", "on-tool")
+# Their input holds what the agent or the human said last.
+SPOKEN = ("on-stop", "on-prompt")
 
 
 def main() -> None:
@@ -67,6 +69,8 @@ def hook() -> None:
         line = gate_line(raw) if sys.argv[1] == "on-stop" else ""
         if line is not None:
             answer(line)
+            if sys.argv[1] in SPOKEN and not quiet.is_nested():
+                quiet.keep(sys.argv[1], raw)
             # Nothing was opened, so there is nothing to finalise.
             os._exit(0)
     from agent_sync.hooks.run import run

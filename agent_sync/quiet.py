@@ -34,8 +34,25 @@ def nothing_to_do(hook: str, raw: bytes) -> bool:
     where = place.place_of([cwd, process_dir()], os.environ.get("CLAUDE_PROJECT_DIR", ""))
     if where is None:
         return not os.path.lexists(place.CLAIM_NAME)
-    due, _, seen = _read(stamp_file(where, hook)).partition("\n")
-    return bool(seen) and not is_past(due) and seen == look(where, hook)
+    due, _, rest = _read(stamp_file(where, hook)).partition("\n")
+    watch, _, seen = rest.partition("\n")
+    return bool(seen) and not is_past(due) and seen == look(where, hook) and _lies_as(watch)
+
+
+def keep(hook: str, raw: bytes) -> None:
+    """Lay the input by where a task is recorded: what was said last is read when the record is next looked at."""
+    where = place.place_of([cwd_in(raw) or "", process_dir()], os.environ.get("CLAUDE_PROJECT_DIR", ""))
+    if where is None or not os.path.lexists(record_pointer(where)):
+        return
+    target = spool_file(where, hook)
+    temporary = f"{target}.{os.getpid()}.tmp"
+    try:
+        with open(temporary, "wb") as file:
+            file.write(raw)
+        os.replace(temporary, target)
+    except OSError:
+        # Only the latest words are lost, and a hook that has nothing to do does not complain.
+        return
 
 
 def gate_root(raw: bytes) -> str | None:
@@ -125,7 +142,19 @@ def watched(where: Place) -> list[str]:
         os.path.join(where.git_dir, "HEAD"),
         os.path.join(where.git_dir, "logs", "HEAD"),
         os.path.join(where.state_dir, "outbox.json"),
+        record_pointer(where),
     ]
+
+
+def sight_of(paths: list[str]) -> str:
+    """Return how these files lie on disk, as the line of a stamp."""
+    return "\0".join(part for path in paths for part in (path, state_of(path)))
+
+
+def _lies_as(sight: str) -> bool:
+    """Tell whether the files a stamp names still lie as they did."""
+    parts = sight.split("\0") if sight else []
+    return len(parts) % 2 == 0 and sight == sight_of(parts[::2])
 
 
 def state_of(path: str) -> str:
@@ -143,6 +172,16 @@ def state_of(path: str) -> str:
 def stamp_file(where: Place, hook: str) -> str:
     """Return where the stamp of one hook command lives."""
     return os.path.join(where.state_dir, "quiet." + hook)
+
+
+def record_pointer(where: Place) -> str:
+    """Return where this worktree notes which recovery record is its own."""
+    return os.path.join(where.state_dir, "record")
+
+
+def spool_file(where: Place, hook: str) -> str:
+    """Return where the last input of a hook lies that had nothing else to do."""
+    return os.path.join(where.state_dir, "spool." + hook)
 
 
 def _read(path: str) -> str:

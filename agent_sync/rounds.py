@@ -48,6 +48,8 @@ class Looked:
 
     was_idle: bool
     due: datetime | None = None
+    # Further files whose change gives it something to do, each as `quiet.sight_of` saw it before the look.
+    watch: tuple[str, ...] = ()
 
 
 IDLE = Looked(was_idle=True)

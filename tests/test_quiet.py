@@ -15,7 +15,7 @@ from support.hook import COMMAND, run, settle
 
 from agent_sync import quiet
 from agent_sync.claim.phases import Phase
-from agent_sync.hooks import run as hook_run
+from agent_sync.hooks import run as hook_run, stamp
 from agent_sync.hooks.event import HookEvent
 from agent_sync.lifecycle.actions import Notice
 from agent_sync.lifecycle.facts import PullState, Trigger
@@ -279,3 +279,33 @@ def test_gone_reader_is_no_failure(repo):
     )
     os.close(writer)
     assert done.returncode == 0
+
+
+def test_file_a_part_watches_ends_the_quiet(tmp_path):
+    """A stamp holds for the further files a part has named, and no longer than they lie as it saw them."""
+    scene = Scene(tmp_path)
+    watched = tmp_path / "push.log"
+    watched.write_text("one\n")
+    settle(tmp_path)
+    place = scene.workshop.desk.place
+    sight = quiet.sight_of([str(watched)])
+    now = datetime.now(UTC)
+    stamp.leave(place, "on-tool", seen=quiet.look(place, "on-tool"), due=None, now=now, watch=(sight,))
+    assert scene.is_quiet("on-tool")
+    watched.write_text("one\ntwo\n")
+    assert not scene.is_quiet("on-tool")
+
+
+@pytest.mark.parametrize("has_record", [True, False])
+def test_last_words_are_laid_by_where_a_task_is_recorded(tmp_path, has_record, monkeypatch):
+    """A hook with nothing to do keeps its input for the recovery record, and writes nothing where there is none."""
+    scene = Scene(tmp_path)
+    place = scene.workshop.desk.place
+    Path(place.state_dir).mkdir(exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    if has_record:
+        Path(quiet.record_pointer(place)).write_text("w/t")
+    raw = f'{{"cwd":"{tmp_path}","last_assistant_message":"hello"}}'.encode()
+    quiet.keep("on-stop", raw)
+    spool = Path(quiet.spool_file(place, "on-stop"))
+    assert (spool.read_bytes() == raw) if has_record else not spool.exists()

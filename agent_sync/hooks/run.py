@@ -154,7 +154,8 @@ def _answered(desk: Desk, event: HookEvent, *, seen: str, parts: tuple[Participa
     said = _say(desk, event, sum((part.reply for part in found), Reply()))
     if all(part.looked.was_idle for part in found) and not said and not desk.outbox.waiting():
         dues = [part.looked.due for part in found if part.looked.due]
-        stamp.leave(desk.place, event.trigger, seen=seen, due=_earliest(dues), now=clock.now())
+        watch = tuple(sight for part in found for sight in part.looked.watch)
+        stamp.leave(desk.place, event.trigger, seen=seen, due=_earliest(dues), now=clock.now(), watch=watch)
     return 0
 
 

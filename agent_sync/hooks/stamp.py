@@ -12,7 +12,9 @@ from agent_sync.place import Place
 SETTLED_NS = 50_000_000
 
 
-def leave(place: Place, hook: str, *, seen: str, due: datetime | None, now: datetime) -> None:
+def leave(  # noqa: PLR0913  # whose, how it lay, and until when
+    place: Place, hook: str, *, seen: str, due: datetime | None, now: datetime, watch: tuple[str, ...] = ()
+) -> None:
     """Write the stamp, unless something changed during the run or may still change unseen."""
     if quiet.look(place, hook) != seen or _is_fresh(place, now):
         return
@@ -22,7 +24,7 @@ def leave(place: Place, hook: str, *, seen: str, due: datetime | None, now: date
     with contextlib.suppress(OSError):
         files.state_directory(target.parent)
         temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
-        temporary.write_text(f"{moment}\n{seen}", encoding="utf-8", errors="surrogateescape")
+        temporary.write_text("\n".join((moment, "\0".join(watch), seen)), encoding="utf-8", errors="surrogateescape")
         temporary.replace(target)
 
 
