@@ -1,16 +1,21 @@
 """Runs a check: one shell command, its output streamed to its log however much it is."""
 
+import hashlib
+import os
 import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
+from agent_sync import clock
 from agent_sync.gauntlet.commands import missing_program, with_base
 from agent_sync.gauntlet.context import NO_TIME, Run
 from agent_sync.gauntlet.model import Check
 from agent_sync.gauntlet.plan import Job
-from agent_sync.gauntlet.results import JobResult, Outcome
+from agent_sync.gauntlet.results import Executed, JobResult, Outcome
 
+# What a shell reports of a program that was ended at its time limit.
+TIMED_OUT = 124
 LARGEST_INSTRUCTIONS = 100_000
 # The last words a log is read for, by people and by other tools.
 _WORDS = {Outcome.PASSED: "pass", Outcome.FAILED: "fail", Outcome.BROKEN: "error", Outcome.SKIPPED: "skipped"}
@@ -25,22 +30,43 @@ def run_check(job: Job, check: Check, run: Run) -> JobResult:
     with log.open("wb") as output:
         _say(output, f"[{datetime.now(UTC).isoformat(timespec='seconds')}] Starting {job.id}")
         _say(output, f"Command: {command}\nDirectory: {directory}\n")
-        outcome, message = _executed(command, directory, check, run=run, output=output)
+        begins_at, started = output.tell(), clock.now()
+        outcome, message, status = _executed(command, directory, check, run=run, output=output)
+        ended = clock.now()
+        output.seek(0, os.SEEK_END)
+        ends_at = output.tell()
         _say(output, f"\nResult: {_WORDS[outcome]} - {message}")
         if outcome is Outcome.FAILED:
             _say(output, _advice(check))
-    return JobResult(job.id, outcome, message, time.monotonic() - began, log)
+    ran = None
+    if status is not None:
+        said = _hash_of(log, begins_at, ends_at)
+        ran = Executed(command, str(directory), status, started, ended, said)
+    return JobResult(job.id, outcome, message, time.monotonic() - began, log, executed=ran)
 
 
-def _executed(command: str, directory: Path, check: Check, *, run: Run, output: IO[bytes]) -> tuple[Outcome, str]:
+def _hash_of(log: Path, start: int, end: int) -> str:
+    """Return the hash of what the program itself wrote, without our lines around it."""
+    found = hashlib.sha256()
+    with log.open("rb") as file:
+        file.seek(start)
+        while (left := end - file.tell()) > 0 and (block := file.read(min(left, 1 << 20))):
+            found.update(block)
+    return found.hexdigest()
+
+
+def _executed(
+    command: str, directory: Path, check: Check, *, run: Run, output: IO[bytes]
+) -> tuple[Outcome, str, int | None]:
+    """Run the command; the third value is its exit status, None where it did not run to an end."""
     if not directory.is_dir():
-        return Outcome.BROKEN, f"the directory {directory} does not exist"
+        return Outcome.BROKEN, f"the directory {directory} does not exist", None
     missing = missing_program(command, directory, run.environment)
     if missing:
-        return Outcome.BROKEN, f"{missing} is not installed, or not on PATH"
+        return Outcome.BROKEN, f"{missing} is not installed, or not on PATH", None
     limit, is_own = run.limit(check.timeout)
     if limit is not None and limit <= 0:
-        return Outcome.BROKEN, NO_TIME
+        return Outcome.BROKEN, NO_TIME, None
     try:
         status = run.processes.stream(
             ["sh", "-c", command],
@@ -51,10 +77,12 @@ def _executed(command: str, directory: Path, check: Check, *, run: Run, output: 
             watch=run.watchman,
         )
     except TimeoutError:
-        return (Outcome.FAILED, f"Timed out after {limit:g} s") if is_own else (Outcome.BROKEN, NO_TIME)
+        return (
+            (Outcome.FAILED, f"Timed out after {limit:g} s", TIMED_OUT) if is_own else (Outcome.BROKEN, NO_TIME, None)
+        )
     except OSError as error:
-        return Outcome.BROKEN, f"the shell could not be started: {error.strerror}"
-    return _judged(status)
+        return Outcome.BROKEN, f"the shell could not be started: {error.strerror}", None
+    return (*_judged(status), status)
 
 
 def _judged(status: int) -> tuple[Outcome, str]:

@@ -1,6 +1,7 @@
 """What came of single gates and of a whole run."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 
@@ -18,6 +19,18 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True)
+class Executed:
+    """One program a gate has run to its end: what a receipt can vouch for."""
+
+    command: str
+    directory: str
+    exit_code: int
+    started_at: datetime
+    completed_at: datetime
+    output_hash: str
+
+
+@dataclass(frozen=True)
 class JobResult:
     """How one gate ended and where to read about it."""
 
@@ -27,6 +40,7 @@ class JobResult:
     seconds: float = 0.0
     log: Path | None = None
     findings: tuple[Path, ...] = ()
+    executed: Executed | None = None
 
 
 @dataclass(frozen=True)
