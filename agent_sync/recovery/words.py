@@ -1,0 +1,38 @@
+"""What was said last, cut to what a record can hold and freed of secrets."""
+
+from agent_sync.masking import masked
+from agent_sync.recovery.model import Record
+
+TAIL = 500
+LONGEST_PROMPT = 2_000
+
+
+def with_output(record: Record, said: str) -> Record:
+    """Return the record with the agent's last answer: its tail, and how long it was."""
+    text = masked(said.strip())
+    if not text or record.current_step is None:
+        return record
+    changes = {"last_output": text[-TAIL:], "last_output_length": len(text)}
+    return _in_step(record, changes)
+
+
+def with_prompt(record: Record, prompt: str) -> Record:
+    """Return the record with what the human asked for last."""
+    text = masked(prompt.strip())[:LONGEST_PROMPT]
+    return _in_step(record, {"prompt": text}) if text and record.current_step else record
+
+
+def with_work(record: Record, *, files: tuple[str, ...], title: str) -> Record:
+    """Return the record with what is being worked on: the last checkpoint of this step, else the task itself."""
+    step = record.current_step
+    if step is None:
+        return record
+    own = [point for point in record.checkpoints if point.step_index == step.step_index]
+    doing = own[-1].description if own else title
+    return _in_step(record, {"files_touched": files, "working_on": doing})
+
+
+def _in_step(record: Record, changes: dict[str, object]) -> Record:
+    assert record.current_step is not None  # noqa: S101  # asked by every caller
+    step = record.current_step.model_copy(update=changes)
+    return record if step == record.current_step else record.model_copy(update={"current_step": step})
