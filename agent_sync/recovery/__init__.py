@@ -1,0 +1,1 @@
+"""The recovery record: what was done on a task, and signed proof of what was checked."""
