@@ -25,7 +25,7 @@ FORMS = {
     "no spaces": ({"a": [1, 2]}, b'{"a":[1,2]}'),
     "constants": ([None, True, False], b"[null,true,false]"),
     "characters stay": ("é✓😀", '"é✓😀"'.encode()),
-    "controls are escaped": ("\x00\x1f\n\t\"\\", b'"\\u0000\\u001f\\n\\t\\"\\\\"'),
+    "controls are escaped": ('\x00\x1f\n\t"\\', b'"\\u0000\\u001f\\n\\t\\"\\\\"'),
     "delete stays": ("\x7f/", b'"\x7f/"'),
     "line separators stay": ("\u2028", '"\u2028"'.encode()),
     "negative": (-5, b"-5"),
