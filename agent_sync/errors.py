@@ -6,6 +6,8 @@ AgentSyncError
  ├─ BadClaim             .agent-claim.json cannot be used as it is
  │   ├─ ClaimTooNew          written by a newer agent-sync
  │   └─ ClaimUnsafe          a symbolic link, not a plain file, or someone else's
+ ├─ BadKey               the key that signs receipts cannot be used as it is
+ ├─ BadReceipt           what should be a receipt is none
  ├─ ClaimGone            the claim file was deleted while a step ran
  ├─ LockHeld             another agent-sync process is at it
  ├─ BadRecord            hook.json cannot be used as it is
@@ -75,6 +77,20 @@ class ClaimUnsafe(BadClaim):
     """The claim file is a symbolic link, not a plain file, or owned by someone else."""
 
     code = "claim-unsafe"
+
+
+class BadKey(AgentSyncError):
+    """The key that signs receipts is missing or cannot be used as it is; it is never replaced by a new one."""
+
+    code = "bad-key"
+    exit_status = 6
+
+
+class BadReceipt(AgentSyncError):
+    """What should be a receipt does not have a receipt's fields."""
+
+    code = "bad-receipt"
+    exit_status = 5
 
 
 class ClaimGone(AgentSyncError):

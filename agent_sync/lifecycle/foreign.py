@@ -16,6 +16,14 @@ def one_line(text: str, *, limit: int = 120) -> str:
     return seen if len(seen) <= limit else seen[: limit - 1].rstrip() + "…"
 
 
+def escaped(text: str, *, limit: int = 1000) -> str:
+    """Return `text` as one line that shows what cannot be seen, for evidence of which nothing may be dropped."""
+    seen = "".join(
+        char.encode("unicode_escape").decode() if unicodedata.category(char) in _UNSEEN else char for char in text
+    )
+    return seen if len(seen) <= limit else seen[: limit - 1] + "…"
+
+
 def quoted(text: str, *, limit: int = 120) -> str:
     """Return `text` as one line in quotation marks, for a sentence that an agent reads."""
     return '"' + one_line(text, limit=limit).replace('"', "'").replace("`", "'") + '"'

@@ -1,1 +1,1 @@
-"""The recovery record of a task: hook.json, HOOK.md, checkpoints and signed receipts."""
+"""The recovery record: what was done on a task, and signed proof of what was checked."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from agent_sync.recovery.canonical import canonical_json
+from agent_sync.recovery.canonical import canonical
 from agent_sync.recovery.model import Details, Event, Record
 from agent_sync.recovery.states import Move, State
 
@@ -71,4 +71,4 @@ def digest(record: Record) -> str:
 
 
 def _hash(values: dict[str, Any]) -> str:
-    return hashlib.sha256(canonical_json(values)).hexdigest()
+    return hashlib.sha256(canonical(values)).hexdigest()

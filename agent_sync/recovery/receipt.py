@@ -1,14 +1,25 @@
-"""The receipt of one validation."""
+"""The receipt as it is stored: every field is signed but the signature itself."""
 
-from typing import Literal
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from agent_sync.errors import BadReceipt
+from agent_sync.recovery.canonical import canonical
+from agent_sync.recovery.evidence import Kind
+
+SCHEMA = "agent-sync/receipt/1"
+ALGORITHM = "ed25519"
 
 
 class Receipt(BaseModel):
-    """Proof that a command ran, with which result, and on which tree; times are texts, as they are signed."""
+    """Proof that a command ran and how it ended.
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    Types are checked here and meaning in `signing.verify`: a receipt that someone changed can still be read, and shown
+    as what it is.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, serialize_by_alias=True)
 
     receipt_id: str
     step_name: str
@@ -20,22 +31,47 @@ class Receipt(BaseModel):
     duration_ms: int
     stdout_hash: str
     stderr_hash: str
-    argv: tuple[str, ...]
-    cwd: str
-    kind: Literal["gate", "command"]
+    kind: Kind
     label: str
-    task_id: str
-    attempt: int
+    argv: Annotated[tuple[str, ...], Field(strict=False)]
+    cwd: str
     git_commit: str
     git_tree: str
     git_dirty: bool
     history_head: str
+    task_id: str
+    attempt: int
     task_index: int
     receipt_index: int
+    # The plain name belongs to pydantic.
+    schema_name: str = Field(alias="schema")
+    algorithm: str
     key_path: str
     public_key: str
     account_key: str
     certificate: str
-    algorithm: Literal["ed25519"]
-    receipt_schema: str
-    signature: str = ""
+    signature: str
+
+    @property
+    def has_passed(self) -> bool:
+        """Whether the command ended well."""
+        return self.exit_code == 0
+
+
+def signed_bytes(receipt: Receipt) -> bytes:
+    """Return what the signature is about."""
+    return canonical(receipt.model_dump(exclude={"signature"}) | {"argv": list(receipt.argv)})
+
+
+def certified_bytes(*, public_key: str, key_path: str, task_id: str) -> bytes:
+    """Return what the account key says of a receipt's key."""
+    return canonical({"public_key": public_key, "key_path": key_path, "task_id": task_id})
+
+
+def from_values(values: object) -> Receipt:
+    """Turn stored values into a receipt, or say which field is wrong."""
+    try:
+        return Receipt.model_validate(values)
+    except ValidationError as error:
+        problems = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'it'}: {one['msg']}" for one in error.errors())
+        raise BadReceipt(f"This is no receipt that can be checked ({problems}).") from error

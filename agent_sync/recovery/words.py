@@ -9,7 +9,7 @@ LONGEST_PROMPT = 2_000
 
 def with_output(record: Record, said: str) -> Record:
     """Return the record with the agent's last answer: its tail, and how long it was."""
-    text = masked(said.strip())
+    text = _readable(said)
     if not text or record.current_step is None:
         return record
     changes = {"last_output": text[-TAIL:], "last_output_length": len(text)}
@@ -18,7 +18,7 @@ def with_output(record: Record, said: str) -> Record:
 
 def with_prompt(record: Record, prompt: str) -> Record:
     """Return the record with what the human asked for last."""
-    text = masked(prompt.strip())[:LONGEST_PROMPT]
+    text = _readable(prompt)[:LONGEST_PROMPT]
     return _in_step(record, {"prompt": text}) if text and record.current_step else record
 
 
@@ -36,3 +36,8 @@ def _in_step(record: Record, changes: dict[str, object]) -> Record:
     assert record.current_step is not None  # noqa: S101  # asked by every caller
     step = record.current_step.model_copy(update=changes)
     return record if step == record.current_step else record.model_copy(update={"current_step": step})
+
+
+def _readable(text: str) -> str:
+    """Return a text that every JSON reader takes: half characters are replaced."""
+    return masked(text.strip()).encode("utf-8", "replace").decode()
