@@ -18,6 +18,7 @@ from agent_sync.processes import Processes
 from agent_sync.settings import Settings
 
 if TYPE_CHECKING:
+    from agent_sync.recovery.recorder import Recorder
     from agent_sync.gauntlet.gate import GateReply
 
 Connect = Callable[["Desk"], Gateway]
@@ -60,6 +61,13 @@ class Desk:
     def git(self) -> Git:
         """Git in this worktree."""
         return Git(self.place.root, self.processes, self.environment)
+
+    @cached_property
+    def recorder(self) -> "Recorder":
+        """The recovery record."""
+        from agent_sync.recovery.recorder import Recorder
+
+        return Recorder(self.place, self.settings, self.environment, self.git)
 
     @cached_property
     def log(self) -> Log:

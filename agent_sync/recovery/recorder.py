@@ -8,16 +8,19 @@ from functools import cached_property
 from agent_sync.git import Git
 from agent_sync.place import Place
 from agent_sync.recovery import active
-from agent_sync.recovery.home import Home
+from agent_sync.recovery.home import Home, home_of, issue_task, text_task, workspace_of
 from agent_sync.recovery.machine import begun, moved
 from agent_sync.recovery.model import Owner, Record, StepContext
-from agent_sync.recovery.owner import Processes, client_process
-from agent_sync.recovery.states import Move, State
+from agent_sync.recovery.owner import client_process
+from agent_sync.recovery.proc import SystemProcesses
+from agent_sync.recovery.proof import page
+from agent_sync.recovery.states import TERMINAL, Move, State
 from agent_sync.recovery.store import RecordStore
 from agent_sync.recovery.templates import CLAIM_TO_CLOSE, steps_of
 from agent_sync.settings import Settings
 
 Change = Callable[[Record], Record]
+Kept = tuple[RecordStore, Record]
 
 
 @dataclass(frozen=True)
@@ -43,63 +46,66 @@ class Recorder:
 
     @cached_property
     def home(self) -> Home | None:
-        """Where records live; None where this user has no home, or wants no record."""
-        return Home.of(self.environment) if self.settings.record.enabled else None
+        """Where records live; None where nobody has a home, or no record is wanted."""
+        is_somewhere = self.environment.get("ATLAS_HOME") or self.environment.get("HOME")
+        if not self.settings.record.enabled or not is_somewhere:
+            return None
+        return home_of(self.environment, lambda record: page(record, self.environment))
 
     def owner(self, session_id: str) -> Owner:
         """Return the process on whose behalf this one runs."""
-        found = client_process(Processes())
-        return found.model_copy(update={"session_id": session_id})
+        return client_process(SystemProcesses(), session_id=session_id)
 
-    def opened(self) -> tuple[RecordStore, Record] | None:
+    def opened(self) -> Kept | None:
         """Return the record of the task that is going on here."""
         return active.active_record(self.place, self.home) if self.home else None
 
     def change(self, change: Change, now: datetime) -> Record | None:
         """Change the record of the task that is going on here, if there is one; an equal record is not written."""
         found = self.opened()
-        if found is None or self.home is None:
+        if found is None:
             return None
         changed = found[0].update(change, now)
-        if changed.state in _OVER:
-            active.forget(self.place)
+        if changed.state in TERMINAL:
+            active.unpoint(self.place)
         return changed
 
-    def begin(self, task: NewTask, now: datetime) -> tuple[RecordStore, Record] | None:
-        """Begin the record of a task, and its first step."""
+    def begin(self, task: NewTask, now: datetime) -> Kept | None:
+        """Begin the record of a task; a claim is worked on at once, other tasks wait for their first step."""
         if self.home is None:
             return None
         steps = steps_of(task.template, self.settings)
-        workspace = self.home.workspace(self.place)
-        wanted = f"issue-{task.issue_number}" if task.issue_number else task.description
-        store, task_id, index = self.home.new_task(workspace, wanted)
-        record = Record(
-            task_id=task_id,
-            workspace=workspace,
-            task_index=index,
-            description=task.description,
-            template=task.template,
-            created_at=now,
-            updated_at=now,
-            state=State.INITIALIZING,
-            steps=steps,
-            issue_number=task.issue_number,
-            branch=task.branch,
-            worktree=self.place.root,
-            owner=self.owner(task.session_id),
-            resumed_from=task.resumed_from,
-        )
-        store.create(begun(record, now))
-        active.remember(self.place, workspace, task_id)
+        workspace, root, owner = workspace_of(self.place), self.place.root, self.owner(task.session_id)
+        wanted = issue_task(task.issue_number) if task.issue_number else text_task(task.description)
+
+        def first(task_id: str, index: int) -> Record:
+            record = Record(
+                task_id=task_id,
+                workspace=workspace,
+                task_index=index,
+                description=task.description,
+                template=task.template,
+                created_at=now,
+                updated_at=now,
+                state=State.INITIALIZING,
+                steps=steps,
+                issue_number=task.issue_number,
+                branch=task.branch,
+                worktree=root,
+                owner=owner,
+                resumed_from=task.resumed_from,
+            )
+            return begun(record, now)
+
+        store, record = self.home.begin(workspace, wanted, first)
+        active.point(self.place, record)
         return store, store.update(lambda new: self._set_up(new, now), now)
 
     def _set_up(self, record: Record, now: datetime) -> Record:
-        """End the set-up; a claim is worked on at once, other tasks wait for `step start`."""
-        limit = 0 if record.template == CLAIM_TO_CLOSE else self.settings.record.max_attempts
+        is_claim = record.template == CLAIM_TO_CLOSE
+        limit = 0 if is_claim else self.settings.record.max_attempts
         ready = moved(record, Move.SETUP_COMPLETE, now)
         step = ready.current_step or StepContext(step_name=record.steps[0].name, step_index=0)
         ready = ready.model_copy(update={"current_step": step.model_copy(update={"max_attempts": limit})})
-        return moved(ready, Move.START_STEP, now) if record.template == CLAIM_TO_CLOSE else ready
+        return moved(ready, Move.START_STEP, now) if is_claim else ready
 
-
-_OVER = frozenset({State.COMPLETED, State.FAILED, State.ABANDONED})

@@ -22,14 +22,13 @@ def with_prompt(record: Record, prompt: str) -> Record:
     return _in_step(record, {"prompt": text}) if text and record.current_step else record
 
 
-def with_work(record: Record, *, files: tuple[str, ...], title: str) -> Record:
+def with_work(record: Record) -> Record:
     """Return the record with what is being worked on: the last checkpoint of this step, else the task itself."""
     step = record.current_step
     if step is None:
         return record
     own = [point for point in record.checkpoints if point.step_index == step.step_index]
-    doing = own[-1].description if own else title
-    return _in_step(record, {"files_touched": files, "working_on": doing})
+    return _in_step(record, {"working_on": own[-1].description if own else record.description})
 
 
 def _in_step(record: Record, changes: dict[str, object]) -> Record:

@@ -1,0 +1,133 @@
+"""Keeps the recovery record true: whatever happens to a claim, in git or in a session is brought into it."""
+
+import os
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from agent_sync import clock, quiet
+from agent_sync.claim.model import Claim
+from agent_sync.desk import Desk
+from agent_sync.recovery import words
+from agent_sync.recovery.advice import resumed
+from agent_sync.recovery.checkpoint import interval_at, is_wanted
+from agent_sync.recovery.following import abandoned, finished, followed, goal_of
+from agent_sync.recovery.machine import moved
+from agent_sync.recovery.model import Record
+from agent_sync.recovery.moment import What, noted, with_files_touched
+from agent_sync.recovery.progress import progressed
+from agent_sync.recovery.reconcile import reconciled
+from agent_sync.recovery.recorder import Kept, NewTask, Recorder
+from agent_sync.recovery.states import Move, State, StepStatus, Trigger
+from agent_sync.recovery.templates import CLAIM_TO_CLOSE
+from agent_sync.spool import GLANCE, Occasion, Spool
+
+
+def catch_up(desk: Desk, occasion: Occasion = GLANCE) -> Record | None:
+    """Bring the record of this worktree's task up to date in one write; a claim without a record gets one."""
+    claim = desk.store.read()
+    _begin_missing(desk, claim, occasion)
+    now = clock.now()
+    spool = Spool(desk.place)
+    spoken = spool.joined(occasion)
+    changed = desk.recorder.change(partial(_caught_up, desk=desk, claim=claim, occasion=spoken, now=now), now)
+    spool.clear()
+    return changed
+
+
+def begin_claim(recorder: Recorder, claim: Claim, title: str, *, session_id: str = "") -> Kept | None:
+    """Begin the record of a claim; whatever else the worktree was at is given up."""
+    now = clock.now()
+    recorder.change(lambda record: abandoned(record, f"issue #{claim.issue_number} was claimed", now), now)
+    task = NewTask(
+        description=title or f"Issue #{claim.issue_number}",
+        template=CLAIM_TO_CLOSE,
+        issue_number=claim.issue_number,
+        branch=claim.branch,
+        session_id=session_id,
+    )
+    return recorder.begin(task, now)
+
+
+def finish(desk: Desk) -> None:
+    """Complete the record: the issue is closed."""
+    now = clock.now()
+    desk.recorder.change(lambda record: finished(record, now), now)
+
+
+def abandon(desk: Desk, reason: str) -> Record | None:
+    """Give the task up."""
+    now = clock.now()
+    return desk.recorder.change(lambda record: abandoned(record, reason, now), now)
+
+
+def watched(desk: Desk) -> tuple[str, ...]:
+    """Return the files whose change gives the record something to do, as they lie now."""
+    branch = desk.git.current_branch()
+    if branch is None:
+        return ()
+    common = Path(desk.place.common_dir)
+    logs = common / "logs" / "refs"
+    known = {path.name for path in (logs / "remotes").glob("*")} | {desk.settings.git.remote}
+    paths = [logs / "heads" / branch, common / "reftable" / "tables.list"]
+    paths += [logs / "remotes" / remote / branch for remote in sorted(known)]
+    return (quiet.sight_of([str(path) for path in paths]),)
+
+
+def due(desk: Desk, record: Record | None) -> datetime | None:
+    """Return when the next checkpoint falls due."""
+    return interval_at(record, desk.settings.record) if record else None
+
+
+def _begin_missing(desk: Desk, claim: Claim | None, occasion: Occasion) -> None:
+    """Begin a record for a claim that has none: it was written by hand, or before records were kept."""
+    if claim is None:
+        return
+    found = desk.recorder.opened()
+    if found is None or (found[1].template == CLAIM_TO_CLOSE and found[1].issue_number != claim.issue_number):
+        begin_claim(desk.recorder, claim, "", session_id=occasion.session_id)
+
+
+def _caught_up(record: Record, *, desk: Desk, claim: Claim | None, occasion: Occasion, now: datetime) -> Record:
+    goal = goal_of(claim) if claim and record.template == CLAIM_TO_CLOSE else None
+    if occasion.is_work:
+        record = _at_work(desk, record, occasion, now)
+        if occasion.prompt and record.state is State.AWAITING_HUMAN and not (goal and goal.waits):
+            record = moved(record, Move.HUMAN_RESUME, now)
+    before = record
+    record = followed(record, goal, now) if goal else record
+    record = words.with_prompt(words.with_output(_based(desk, record), occasion.said), occasion.prompt)
+    if occasion.said or occasion.prompt:
+        record = with_files_touched(record, desk.git)
+    record = reconciled(record, desk.git, desk.place, desk.settings, now)
+    record = noted(record, desk.git, tuple(_milestones(desk, before, record, claim)), now, os.urandom)
+    return progressed(words.with_work(record))
+
+
+def _at_work(desk: Desk, record: Record, occasion: Occasion, now: datetime) -> Record:
+    """The session that speaks owns the task; after a crash it goes on."""
+    owner = desk.recorder.owner(occasion.session_id)
+    if record.owner != owner:
+        record = moved(record, Move.OWNER, now).model_copy(update={"owner": owner})
+    return resumed(record, now)
+
+
+def _based(desk: Desk, record: Record) -> Record:
+    """Note the commit a step begins at: what it touches is told from there."""
+    step = record.current_step
+    if step is None or step.base_commit or step.started_at is None:
+        return record
+    head = desk.git.ask("rev-parse", "--verify", "--quiet", "HEAD").stdout.strip()
+    return record.model_copy(update={"current_step": step.model_copy(update={"base_commit": head})})
+
+
+def _milestones(desk: Desk, before: Record, after: Record, claim: Claim | None) -> list[What]:
+    """List the checkpoints that follow from where the task has come."""
+    done = [
+        What(Trigger.STEP_COMPLETE, f"Step {step.name} is complete", f"step:{step.name}:{step.attempts}")
+        for old, step in zip(before.steps, after.steps, strict=True)
+        if step.status is StepStatus.COMPLETED and old.status is not StepStatus.COMPLETED
+    ]
+    if claim and claim.pr_number and after.template == CLAIM_TO_CLOSE:
+        done.append(What(Trigger.PULL, f"PR #{claim.pr_number} is open", f"pr:{claim.pr_number}"))
+    return [what for what in done if is_wanted(what.trigger, desk.settings.record)]

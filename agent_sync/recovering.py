@@ -1,0 +1,75 @@
+"""Looks after a crash: is the owner gone, what does GitHub say, and what is the way that repeats least?"""
+
+from datetime import datetime
+
+from agent_sync import clock
+from agent_sync.claim.model import Claim
+from agent_sync.desk import Desk
+from agent_sync.errors import AgentSyncError
+from agent_sync.lifecycle.facts import PullState
+from agent_sync.lifecycle.pr_body import marker
+from agent_sync.recovery.advice import Circumstances, diagnosed, recovered
+from agent_sync.recovery.model import Record
+from agent_sync.recovery.owner import standing
+from agent_sync.recovery.proc import SystemProcesses
+from agent_sync.recovery.proof import valid_ids
+from agent_sync.recovery.touched import working_tree_state
+
+
+def recover(desk: Desk) -> Record | None:
+    """Note a crash and what to do about it; where nothing has crashed, or it is noted already, nothing changes."""
+    found = desk.recorder.opened()
+    if found is None:
+        return None
+    now = clock.now()
+    if diagnosed(found[1], _circumstances(desk, found[1], now)) is None:
+        return found[1]
+    outside = _outside(desk, found[1])
+    return desk.recorder.change(lambda record: _recovered(desk, record, outside, now), now)
+
+
+def _recovered(desk: Desk, record: Record, outside: str, now: datetime) -> Record:
+    """Diagnose again under the lock: whoever held it before may have gone on with the task."""
+    tree = working_tree_state(desk.git)
+    circumstances = _circumstances(
+        desk, record, now, outside=outside, valid=valid_ids(record, desk.environment), tree="" if tree.dirty else tree.tree
+    )
+    recovery = diagnosed(record, circumstances)
+    return recovered(record, recovery, now) if recovery else record
+
+
+def _circumstances(  # noqa: PLR0913  # what is known of a crash has as many sides
+    desk: Desk, record: Record, now: datetime, *, outside: str = "", valid: frozenset[str] = frozenset(), tree: str = ""
+) -> Circumstances:
+    return Circumstances(
+        standing=standing(record.owner, SystemProcesses()),
+        now=now,
+        stale_s=desk.settings.record.stale_s,
+        max_recoveries=desk.settings.record.max_recoveries,
+        outside=outside,
+        valid_receipts=valid,
+        tree=tree,
+    )
+
+
+def _outside(desk: Desk, record: Record) -> str:
+    """Return why the work must not go on, as GitHub has it; nothing where it cannot be asked."""
+    claim = desk.store.read()
+    if record.issue_number is None or claim is None:
+        return ""
+    try:
+        return _said_by_github(desk, claim)
+    except AgentSyncError as error:
+        desk.log.write(clock.now(), "trouble", error=str(error))
+        return ""
+
+
+def _said_by_github(desk: Desk, claim: Claim) -> str:
+    seen = desk.gateway.closing(
+        issue=claim.issue_number, pull=claim.pr_number, branch=claim.branch, marker=marker(claim)
+    )
+    if not seen.is_open:
+        return f"issue #{claim.issue_number} is closed."
+    if seen.pull and seen.pull.state is PullState.MERGED:
+        return f"PR #{seen.pull.number} is merged."
+    return ""
