@@ -11,6 +11,7 @@ AgentSyncError
  ├─ ClaimGone            the claim file was deleted while a step ran
  ├─ LockHeld             another agent-sync process is at it
  ├─ BadRecord            hook.json cannot be used as it is
+ ├─ RecordUnavailable    the disk would not read or write hook.json
  ├─ NoRecord             no task is recorded here
  ├─ IllegalMove          the recovery record's state does not allow it
  ├─ GitFailed            git refused
@@ -110,6 +111,12 @@ class BadRecord(AgentSyncError):
     """A recovery record cannot be used as it is; a copy of it is kept."""
 
     code = "bad-record"
+
+
+class RecordUnavailable(AgentSyncError):
+    """The disk would not read or write a recovery record: full, broken, read-only or not ours."""
+
+    code = "record-unavailable"
 
 
 class NoRecord(AgentSyncError):

@@ -1,6 +1,7 @@
 """Reads and writes files so that a crash leaves the complete old or the complete new one."""
 
 import contextlib
+import errno
 import fcntl
 import os
 import stat
@@ -12,6 +13,8 @@ from agent_sync.errors import LockHeld
 
 LARGEST = 1 << 20
 _PAUSE = 0.01
+# What file systems say that know no hard links.
+_NO_SECOND_NAMES = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK})
 
 
 class NotPlain(Exception):
@@ -37,7 +40,7 @@ class LockToken:
         self._held = False
 
 
-def read_own(path: Path) -> bytes | None:
+def read_own(path: Path, *, largest: int = LARGEST) -> bytes | None:
     """Return the bytes of our own plain file, or None where there is none."""
     try:
         # A link is not followed and a pipe is not waited for.
@@ -49,33 +52,105 @@ def read_own(path: Path) -> bytes | None:
             raise NotPlain("it is a symbolic link") from error
         raise NotPlain(error.strerror or str(error)) from error
     with os.fdopen(descriptor, "rb") as file:
-        _refuse_strange(os.fstat(descriptor))
-        return file.read(LARGEST + 1)
+        _refuse_strange(os.fstat(descriptor), largest)
+        return file.read(largest + 1)
 
 
-def _refuse_strange(found: os.stat_result) -> None:
+def _refuse_strange(found: os.stat_result, largest: int) -> None:
     if not stat.S_ISREG(found.st_mode):
         raise NotPlain("it is not a plain file")
     if found.st_uid != os.geteuid():
         raise NotPlain(f"it belongs to user {found.st_uid}, not to you")
-    if found.st_size > LARGEST:
-        raise NotPlain(f"it is larger than {LARGEST} bytes")
+    if found.st_size > largest:
+        raise NotPlain(f"it is larger than {largest} bytes")
 
 
-def write_atomic(path: Path, content: bytes, *, mode: int = 0o644) -> None:
-    """Replace `path` by `content`, durably: it never holds a part, and after the return it survives a power cut."""
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+def write_atomic(
+    path: Path, content: bytes, *, mode: int = 0o644, is_exact: bool = False, previous: Path | None = None
+) -> None:
+    """Replace `path` by `content`, durably: it never holds a part, and after the return it survives a power cut.
+
+    With `is_exact` the mode is taken as it is, whatever the umask; `previous` keeps what is replaced.
+    """
+    temporary = _temporary(path)
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+        with _closing(descriptor):
+            if is_exact:
+                os.fchmod(descriptor, mode)
+            _write_all(descriptor, content)
+            os.fsync(descriptor)
+        if previous:
+            _keep(path, previous)
         temporary.replace(path)
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        _discard(temporary)
         raise
     sync_directory(path.parent)
+
+
+def append(path: Path, content: bytes, *, at: int, is_durable: bool) -> None:
+    """Write `content` to our own file from byte `at` on, in place of whatever a killed writer left there."""
+    is_new = not path.exists()
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+    with _closing(descriptor):
+        if os.fstat(descriptor).st_size != at:
+            os.ftruncate(descriptor, at)
+        os.lseek(descriptor, at, os.SEEK_SET)
+        _write_all(descriptor, content)
+        if is_durable:
+            os.fsync(descriptor)
+    if is_new and is_durable:
+        sync_directory(path.parent)
+
+
+def _write_all(descriptor: int, content: bytes) -> None:
+    """Write every byte, however few the system takes at a time, and make sure that it has them."""
+    expected = os.fstat(descriptor).st_size + len(content)
+    rest = memoryview(content)
+    while rest:
+        taken = os.write(descriptor, rest)
+        if taken <= 0:
+            raise OSError(errno.EIO, "nothing more was written")
+        rest = rest[taken:]
+    if os.fstat(descriptor).st_size != expected:
+        raise OSError(errno.EIO, "fewer bytes were written than was said")
+
+
+def _keep(path: Path, previous: Path) -> None:
+    """Give what is about to be replaced a second name; neither name is missing at any moment."""
+    second = _temporary(previous)
+    second.unlink(missing_ok=True)
+    try:
+        second.hardlink_to(path)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        if error.errno not in _NO_SECOND_NAMES:
+            raise
+        write_atomic(previous, path.read_bytes())
+        return
+    second.replace(previous)
+    # Renaming one name of a file to another name of it does nothing and leaves both.
+    second.unlink(missing_ok=True)
+
+
+def _temporary(path: Path) -> Path:
+    return path.with_name(f"{path.name}.{os.getpid()}.tmp")
+
+
+def _discard(path: Path) -> None:
+    # What cannot be deleted now is swept later; the error that brought us here is the one to report.
+    with contextlib.suppress(OSError):
+        path.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _closing(descriptor: int) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def delete(path: Path) -> None:
@@ -98,6 +173,15 @@ def sweep_temporaries(token: LockToken, path: Path) -> None:
     token.proven(token.path)
     for left in path.parent.glob(f"{path.name}.*.tmp"):
         left.unlink(missing_ok=True)
+
+
+def make_directory(directory: Path, *, mode: int) -> None:
+    """Make a directory and those above it, durably; one that is there keeps its mode."""
+    if directory.is_dir():
+        return
+    make_directory(directory.parent, mode=mode)
+    directory.mkdir(mode=mode, exist_ok=True)
+    sync_directory(directory.parent)
 
 
 def state_directory(directory: Path) -> Path:

@@ -60,9 +60,12 @@ def broken_at(record: Record, archived: Sequence[Event]) -> int | None:
     """Return where the whole history, archived events included, first fails to fit; None where it is intact."""
     start = genesis(record.task_id, record.created_at)
     known = archived[: record.archive.events]
-    if len(known) < record.archive.events or (known and known[-1].hash != record.archive.head):
-        return max(len(known) - 1, 0)
-    return first_break([*known, *record.history], after=start, seq=0)
+    found = first_break([*known, *record.history], after=start, seq=0)
+    if found is not None:
+        return found
+    if len(known) < record.archive.events:
+        return len(known)
+    return None if record.archive.head == (known[-1].hash if known else "") else max(len(known) - 1, 0)
 
 
 def digest(record: Record) -> str:

@@ -1,0 +1,94 @@
+"""Which record a worktree is working on: a pointer in its git directory, and a search should that be lost."""
+
+import json
+from pathlib import Path
+
+from agent_sync import files
+from agent_sync.errors import BadRecord
+from agent_sync.place import Place
+from agent_sync.recovery.derived import TASK
+from agent_sync.recovery.disk import disk
+from agent_sync.recovery.home import Home, workspace_of
+from agent_sync.recovery.model import Record
+from agent_sync.recovery.states import TERMINAL
+from agent_sync.recovery.store import RecordStore
+
+NAME = "record"
+_PARTS = 2
+Active = tuple[RecordStore, Record]
+
+
+def point(place: Place, record: Record) -> None:
+    """Make a record the one its worktree works on."""
+    with disk("pointing to the recovery record"):
+        file = Path(files.state_directory(Path(place.state_dir))) / NAME
+        files.write_atomic(file, f"{record.workspace}/{record.task_id}\n".encode())
+
+
+def unpoint(place: Place) -> None:
+    """Forget which record the worktree worked on."""
+    file = Path(place.state_dir) / NAME
+    if file.exists():
+        with disk("forgetting the recovery record"):
+            files.delete(file)
+
+
+def active_record(place: Place, home: Home) -> Active | None:
+    """Return the record the worktree works on; one that has ended is never it, and a broken one is not none."""
+    return _pointed(place, home) or _searched(place, home)
+
+
+def _pointed(place: Place, home: Home) -> Active | None:
+    try:
+        text = (files.read_own(Path(place.state_dir) / NAME) or b"").decode()
+    except (files.NotPlain, UnicodeDecodeError, OSError):
+        return None
+    parts = text.strip().split("/")
+    if len(parts) != _PARTS or parts[1] not in _tasks(home, parts[0]):
+        return None
+    store = home.store(*parts)
+    record = store.read()
+    return _unless_ended(store, record) if record and _is_of(place, record) else None
+
+
+def _is_of(place: Place, record: Record) -> bool:
+    """Tell a worktree that was moved, whose record goes with it, from a copy of one that is still there."""
+    return record.worktree == place.root or not Path(record.worktree).exists()
+
+
+def _searched(place: Place, home: Home) -> Active | None:
+    """Return the newest record of this worktree that has not ended."""
+    workspace = workspace_of(place)
+    found: list[Active] = []
+    for task_id in home.tasks(workspace):
+        store = home.store(workspace, task_id)
+        summary = _summary(store)
+        if summary.get("outcome") in set(TERMINAL):
+            continue
+        try:
+            record = store.read()
+        except BadRecord:
+            # Of a record that cannot be read, task.json still tells whose it is.
+            if summary.get("worktree", place.root) != place.root:
+                continue
+            raise
+        active = _unless_ended(store, record)
+        found += [active] if active and active[1].worktree == place.root else []
+    return max(found, key=lambda one: one[1].updated_at, default=None)
+
+
+def _tasks(home: Home, workspace: str) -> list[str]:
+    return home.tasks(workspace) if workspace in home.workspaces() else []
+
+
+def _unless_ended(store: RecordStore, record: Record | None) -> Active | None:
+    return None if record is None or record.state in TERMINAL else (store, record)
+
+
+def _summary(store: RecordStore) -> dict[str, object]:
+    """Return what task.json says; it is written after hook.json, so an end that it tells of is a fact."""
+    try:
+        values = json.loads(files.read_own(store.directory / TASK) or b"null")
+    except (ValueError, files.NotPlain, OSError):
+        return {}
+    return values if isinstance(values, dict) else {}
