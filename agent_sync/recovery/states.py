@@ -89,3 +89,13 @@ class CrashType(StrEnum):
     SIGNAL = "signal"
     UNKNOWN = "unknown"
     TIMEOUT = "timeout"
+
+
+class Standing(StrEnum):
+    """What is known of the owner: only one that lives, or is known to be gone, decides by itself."""
+
+    ALIVE = "alive"
+    GONE = "gone"
+    OTHER_BOOT = "other_boot"
+    OTHER_HOST = "other_host"
+    UNKNOWN = "unknown"

@@ -1,0 +1,119 @@
+"""Recovery records for tests: brought to every state by the machine's own moves."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from agent_sync.recovery.machine import begun, moved
+from agent_sync.recovery.model import Checkpoint, Record
+from agent_sync.recovery.receipt import Receipt
+from agent_sync.recovery.states import Move, State, Trigger
+from agent_sync.recovery.templates import steps_of
+from agent_sync.settings import Settings
+
+NOW = datetime(2026, 1, 17, 14, 30, 22, tzinfo=UTC)
+TREE = "7" * 40
+
+RUNNING = (Move.SETUP_COMPLETE, Move.START_STEP)
+WAYS: dict[State, tuple[Move, ...]] = {
+    State.INITIALIZING: (),
+    State.STEP_PENDING: (Move.SETUP_COMPLETE,),
+    State.STEP_RUNNING: RUNNING,
+    State.STEP_VALIDATING: (*RUNNING, Move.STEP_OUTPUT),
+    State.AWAITING_HUMAN: (*RUNNING, Move.STEP_OUTPUT, Move.VALIDATE_FAIL),
+    State.RECOVERING: (*RUNNING, Move.CRASH_DETECTED),
+    State.FAILED: (Move.SETUP_FAILED,),
+    State.ABANDONED: (*RUNNING, Move.ABANDON),
+}
+
+
+def fresh_record(template: str = "bugfix", **fields: Any) -> Record:
+    """Return a record that has just been begun."""
+    record = Record(
+        task_id="fix-null-pointer",
+        workspace="demo-1a2b3c",
+        task_index=0,
+        description="fix null pointer in config",
+        template=template,
+        created_at=NOW,
+        updated_at=NOW,
+        state=State.INITIALIZING,
+        steps=steps_of(template, Settings()),
+        worktree="/src/demo",
+    )
+    return begun(record.model_copy(update=fields), NOW)
+
+
+def after(record: Record, *moves: Move) -> Record:
+    """Return the record after `moves`."""
+    for move in moves:
+        record = moved(record, move, NOW)
+    return record
+
+
+def at_step(name: str, template: str = "bugfix") -> Record:
+    """Return a record whose step `name` is running."""
+    record = after(fresh_record(template), *RUNNING)
+    while record.current_step and record.current_step.step_name != name:
+        record = after(record, Move.STEP_COMPLETE, Move.START_STEP)
+    return record
+
+
+def with_checkpoint(record: Record, **fields: Any) -> Record:
+    """Return the record with one more checkpoint, of its present step unless told otherwise."""
+    step = record.current_step
+    values: dict[str, Any] = {
+        "checkpoint_id": f"ckpt-{len(record.checkpoints):08x}",
+        "created_at": NOW,
+        "step_name": step.step_name if step else "",
+        "step_index": step.step_index if step else 0,
+        "attempt": step.attempt if step else 0,
+        "description": "Initial commit",
+        "trigger": Trigger.COMMIT,
+    }
+    point = Checkpoint(**values | fields)
+    noted = moved(record, Move.CHECKPOINT, NOW, checkpoint=point.model_dump(mode="json"))
+    return noted.model_copy(update={"checkpoints": (*record.checkpoints, point)})
+
+
+def with_receipt(record: Record, **fields: Any) -> Record:
+    """Return the record with one more receipt, of its present step unless told otherwise."""
+    noted = moved(record, Move.RECEIPT, NOW)
+    made = receipt(record, **fields)
+    return noted.model_copy(update={"receipts": (*record.receipts, made), "receipts_total": len(record.receipts) + 1})
+
+
+def receipt(record: Record, **fields: Any) -> Receipt:
+    """Return a receipt, whether it says anything true or not."""
+    step, index = record.current_step, len(record.receipts)
+    values: dict[str, Any] = {
+        "receipt_id": f"rcpt-{index + 1:03}",
+        "step_name": step.step_name if step else "",
+        "command": "make lint",
+        "exit_code": 0,
+        "started_at": "2026-01-17T14:30:10Z",
+        "completed_at": "2026-01-17T14:30:22Z",
+        "duration": "12.3s",
+        "duration_ms": 12300,
+        "stdout_hash": "a1b2c3d4" * 8,
+        "stderr_hash": "e5f60718" * 8,
+        "argv": ("make", "lint"),
+        "cwd": "/src/demo",
+        "kind": "command",
+        "label": "lint",
+        "task_id": record.task_id,
+        "attempt": 1,
+        "git_commit": "6" * 40,
+        "git_tree": TREE,
+        "git_dirty": False,
+        "history_head": "0" * 64,
+        "task_index": 0,
+        "receipt_index": index,
+        "key_path": f"m/44'/236'/0'/0'/{index}'",
+        "public_key": "0" * 64,
+        "account_key": "0" * 64,
+        "certificate": "0" * 128,
+        "algorithm": "ed25519",
+        "signature": "0" * 128,
+    }
+    schema = next(name for name in Receipt.model_json_schema()["properties"] if "schema" in name)
+    return Receipt.model_validate(values | {schema: "agent-sync/receipt/1"} | fields, strict=False)
