@@ -8,7 +8,7 @@ from pathlib import Path
 from agent_sync import clock
 from agent_sync.desk import Desk
 from agent_sync.errors import AgentSyncError
-from agent_sync.gauntlet import clean, lock, passes, snapshot as snapshots, state as states, wording
+from agent_sync.gauntlet import clean, lock, passes, receipts, snapshot as snapshots, state as states, wording
 from agent_sync.gauntlet.changes import Wanted
 from agent_sync.gauntlet.checks import run_check
 from agent_sync.gauntlet.config import load_project
@@ -117,6 +117,7 @@ def _run(desk: Desk, prepared: Prepared, options: RunOptions, listener: Listener
     if not prepared.is_rerun:
         shutil.rmtree(_originals(desk), ignore_errors=True)
     cooling = Cooling(prepared.state.unhealthy, clock.now())
+    receipts.note_began(desk)
     with opened(console_log, listener) as console:
         results = _performed(desk, prepared, options, number=number, console=console, cooling=cooling)
         warnings = skipped_findings(prepared.logs)
@@ -129,6 +130,7 @@ def _run(desk: Desk, prepared: Prepared, options: RunOptions, listener: Listener
         )
         for line in summary(result):
             console.say(line)
+    receipts.note_ended(desk, prepared, result, is_full=options.is_full)
     states.write(prepared.logs.path, _record(prepared, options, result, number=number, cooling=cooling))
     return _settled(desk, prepared, options, result)
 

@@ -33,6 +33,11 @@ def unpoint(place: Place) -> None:
             files.delete(file)
 
 
+def is_pointed(place: Place) -> bool:
+    """Tell whether the worktree has a pointer, whatever it points at."""
+    return (Path(place.state_dir) / NAME).exists()
+
+
 def active_record(place: Place, home: Home) -> Active | None:
     """Return the record the worktree works on; one that has ended is never it, and a broken one is not none."""
     return _pointed(place, home) or _searched(place, home)

@@ -57,8 +57,11 @@ class Recorder:
         return client_process(SystemProcesses(), session_id=session_id)
 
     def opened(self) -> Kept | None:
-        """Return the record of the task that is going on here."""
-        return active.active_record(self.place, self.home) if self.home else None
+        """Return the record of the task that is going on here; where it was lost sight of, it is pointed at again."""
+        found = active.active_record(self.place, self.home) if self.home else None
+        if found and not active.is_pointed(self.place):
+            active.point(self.place, found[1])
+        return found
 
     def change(self, change: Change, now: datetime) -> Record | None:
         """Change the record of the task that is going on here, if there is one; an equal record is not written."""
