@@ -18,8 +18,8 @@ from agent_sync.processes import Processes
 from agent_sync.settings import Settings
 
 if TYPE_CHECKING:
-    from agent_sync.recovery.recorder import Recorder
     from agent_sync.gauntlet.gate import GateReply
+    from agent_sync.recovery.recorder import Recorder
 
 Connect = Callable[["Desk"], Gateway]
 

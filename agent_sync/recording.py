@@ -1,6 +1,7 @@
 """Keeps the recovery record true: whatever happens to a claim, in git or in a session is brought into it."""
 
 import os
+from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -8,8 +9,9 @@ from pathlib import Path
 from agent_sync import clock, quiet
 from agent_sync.claim.model import Claim
 from agent_sync.desk import Desk
+from agent_sync.errors import AgentSyncError
+from agent_sync.lifecycle.actions import Notice
 from agent_sync.recovery import words
-from agent_sync.recovery.advice import resumed
 from agent_sync.recovery.checkpoint import interval_at, is_wanted
 from agent_sync.recovery.following import abandoned, finished, followed, goal_of
 from agent_sync.recovery.machine import moved
@@ -18,6 +20,7 @@ from agent_sync.recovery.moment import What, noted, with_files_touched
 from agent_sync.recovery.progress import progressed
 from agent_sync.recovery.reconcile import reconciled
 from agent_sync.recovery.recorder import Kept, NewTask, Recorder
+from agent_sync.recovery.resuming import resumed
 from agent_sync.recovery.states import Move, State, StepStatus, Trigger
 from agent_sync.recovery.templates import CLAIM_TO_CLOSE
 from agent_sync.spool import GLANCE, Occasion, Spool
@@ -47,6 +50,18 @@ def begin_claim(recorder: Recorder, claim: Claim, title: str, *, session_id: str
         session_id=session_id,
     )
     return recorder.begin(task, now)
+
+
+def attempt(desk: Desk, note: Callable[[Desk], object]) -> None:
+    """Write to the record if one is kept; trouble is told to the person at once, and stops nothing."""
+    if desk.recorder.home is None:
+        return
+    try:
+        note(desk)
+    except (AgentSyncError, OSError) as error:
+        text = f"agent-sync: the recovery record could not be written: {error}"
+        desk.log.write(clock.now(), "trouble", error=str(error))
+        desk.outbox.add([Notice(f"record:{text}", text)])
 
 
 def finish(desk: Desk) -> None:

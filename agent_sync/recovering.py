@@ -8,11 +8,12 @@ from agent_sync.desk import Desk
 from agent_sync.errors import AgentSyncError
 from agent_sync.lifecycle.facts import PullState
 from agent_sync.lifecycle.pr_body import marker
-from agent_sync.recovery.advice import Circumstances, diagnosed, recovered
+from agent_sync.recovery.advice import Circumstances, diagnosed
 from agent_sync.recovery.model import Record
 from agent_sync.recovery.owner import standing
 from agent_sync.recovery.proc import SystemProcesses
 from agent_sync.recovery.proof import valid_ids
+from agent_sync.recovery.resuming import recovered
 from agent_sync.recovery.touched import working_tree_state
 
 
@@ -32,7 +33,12 @@ def _recovered(desk: Desk, record: Record, outside: str, now: datetime) -> Recor
     """Diagnose again under the lock: whoever held it before may have gone on with the task."""
     tree = working_tree_state(desk.git)
     circumstances = _circumstances(
-        desk, record, now, outside=outside, valid=valid_ids(record, desk.environment), tree="" if tree.dirty else tree.tree
+        desk,
+        record,
+        now,
+        outside=outside,
+        valid=valid_ids(record, desk.environment),
+        tree="" if tree.dirty else tree.tree,
     )
     recovery = diagnosed(record, circumstances)
     return recovered(record, recovery, now) if recovery else record

@@ -188,12 +188,22 @@ def _settle(desk: Desk, trigger: Trigger, outcome: Outcome, *, claim: Claim, fac
     if isinstance(outcome, PullReopened):
         desk.outbox.forget(messages.NEWS_AFTER_REOPENING)
     desk.outbox.add(report(trigger, claim, outcome, facts))
+    if isinstance(outcome, ClaimDeleted):
+        # While the claim is there a crash is mended by doing this once more.
+        _complete_record(desk)
     with desk.store.locked() as token:
         if isinstance(outcome, ClaimDeleted):
             desk.store.delete(token, claim)
             return None
         changed = evolve(claim, outcome)
         return claim if changed == claim else desk.store.save(token, seen=claim, changed=changed)
+
+
+def _complete_record(desk: Desk) -> None:
+    """Complete the recovery record; trouble with it is told and does not hold the close."""
+    from agent_sync import recording
+
+    recording.attempt(desk, recording.finish)
 
 
 def _logged(desk: Desk, what: str, began: float, before: int, **fields: object) -> None:

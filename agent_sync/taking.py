@@ -3,18 +3,20 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent_sync import clock
+from agent_sync import clock, recording
 from agent_sync.claim.model import Claim
 from agent_sync.claim.phases import Phase
 from agent_sync.claim.store import ClaimStore
 from agent_sync.desk import Desk
 from agent_sync.errors import AgentSyncError, BadInput, Conflict, Refused
+from agent_sync.git import Git
 from agent_sync.lifecycle.board import card_change
 from agent_sync.lifecycle.claiming import agent_name, branch_name, objection, warnings
 from agent_sync.lifecycle.facts import Card, PullState
 from agent_sync.lifecycle.foreign import one_line
 from agent_sync.lifecycle.tasks import Task
 from agent_sync.place import Place, worktree
+from agent_sync.recovery.recorder import Recorder
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,7 @@ def take(desk: Desk, task: Task, wish: Wish) -> Taken:
     with store.locked() as token:
         store.create(token, claim)
     desk.memory.claimed(task.number, agent_id)
+    recording.attempt(desk, lambda _: recording.begin_claim(_recorder(desk, place), claim, one_line(task.title)))
     claim, trouble = _mirrored(desk, task, store, claim)
     return Taken(claim, place.root, one_line(task.title), noted, trouble, is_restored=own is not None)
 
@@ -94,6 +97,13 @@ def _refuse_twins(desk: Desk, number: int) -> None:
             raise Conflict(f"Issue #{number} is held in {root}.", helps=f"cd {root}")
 
 
+def _recorder(desk: Desk, place: Place) -> Recorder:
+    """Return the recorder of the worktree the claim is held in, which may be a new one."""
+    if place.root == desk.place.root:
+        return desk.recorder
+    return Recorder(place, desk.settings, desk.environment, Git(place.root, desk.processes, desk.environment))
+
+
 def give_back(desk: Desk, claim: Claim, *, reason: str, force: bool) -> str:
     """Give the task back: board, assignment, then the file; return what was wrong with the board."""
     try:
@@ -102,6 +112,8 @@ def give_back(desk: Desk, claim: Claim, *, reason: str, force: bool) -> str:
         if not force:
             raise
         trouble = str(error)
+    why = f"the claim was given back{': ' + reason if reason else ''}"
+    recording.attempt(desk, lambda desk: recording.abandon(desk, why))
     with desk.store.locked() as token:
         desk.store.delete(token, claim)
     return trouble

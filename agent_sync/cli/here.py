@@ -1,9 +1,12 @@
 """Finds the desk and the claim a command works on."""
 
+import click
+
 from agent_sync import quiet, settings as settings_file
 from agent_sync.claim.model import Claim
 from agent_sync.desk import Desk, desk_at
-from agent_sync.errors import BadConfig, BadInput
+from agent_sync.errors import AgentSyncError, BadConfig, BadInput
+from agent_sync.hooks.record import kept
 from agent_sync.place import Place, place_of
 
 
@@ -19,7 +22,19 @@ def desk_here() -> Desk:
     """Return the desk of the worktree the command was started in."""
     desk = desk_at(place_here(), settings_file.environment())
     desk.cwd = quiet.process_dir()
+    context = click.get_current_context(silent=True)
+    if context:
+        # Every command is an occasion to see what happened in git and to the claim meanwhile.
+        context.find_root().call_on_close(lambda: _keep_record(desk))
     return desk
+
+
+def _keep_record(desk: Desk) -> None:
+    """Bring the recovery record up to date when the command has done its work; trouble is told at once."""
+    try:
+        kept(desk)
+    except (AgentSyncError, OSError) as error:
+        click.echo(f"warning: the recovery record could not be written: {error}", err=True)
 
 
 def refuse_without_board(desk: Desk) -> None:

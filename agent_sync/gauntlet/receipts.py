@@ -62,7 +62,9 @@ def _ended(desk: Desk, prepared: Prepared, result: RunResult, *, is_full: bool, 
     tree = prepared.snapshot.tree
     looked = Looked(head, tree, is_dirty=tree != committed, kind="gate")
     ending = _ending(result.status) if is_full else Ending.UNDECIDED
-    desk.recorder.change(lambda record: with_validation(desk.recorder, record, ran, looked, ending, now), now)
+    desk.recorder.change(
+        lambda record: with_validation(desk.recorder, record, ran, looked=looked, ending=ending, now=now), now
+    )
 
 
 def _ran(executed: Executed) -> "Ran":

@@ -20,6 +20,8 @@ class HookEvent:
     session_id: str = ""
     is_continuation: bool = False
     is_wake_up: bool = False
+    said: str = ""
+    prompt: str = ""
     raw: bytes = b"{}"
 
 
@@ -41,6 +43,8 @@ def parse(trigger: Trigger, raw: bytes) -> HookEvent | None:
         session_id=_text(values.get("session_id")),
         is_continuation=values.get("stop_hook_active") is True,
         is_wake_up=_text(values.get("prompt")).lstrip().startswith(WAKE_UP),
+        said=_text(values.get("last_assistant_message")),
+        prompt=_text(values.get("prompt")),
         raw=raw,
     )
 

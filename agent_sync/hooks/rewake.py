@@ -13,6 +13,7 @@ from agent_sync.desk import Desk
 from agent_sync.errors import AgentSyncError
 from agent_sync.hooks import reply
 from agent_sync.hooks.event import HookEvent
+from agent_sync.hooks.record import kept
 from agent_sync.hooks.unclaimed import suggestion
 from agent_sync.hooks.watchdog import Watchdog
 from agent_sync.lifecycle.actions import Notice
@@ -58,6 +59,7 @@ def _look(desk: Desk, event: HookEvent) -> None:
             _keep_suggestion(desk)
         else:
             drive(desk, Trigger.REWAKE, session_id=event.session_id)
+            kept(desk, event)
     except Exception as error:  # noqa: BLE001  # nobody can be told now, and the next look may succeed
         trace = None if isinstance(error, AgentSyncError) else traceback.format_exc()
         desk.log.write(clock.now(), "trouble", error=str(error), trace=trace, trigger=Trigger.REWAKE)

@@ -15,6 +15,7 @@ from agent_sync.gateway.port import Gateway
 from agent_sync.hooks import reply, stamp
 from agent_sync.hooks.briefing import brief, held
 from agent_sync.hooks.event import HookEvent, parse, trigger_of
+from agent_sync.hooks.record import kept, recalled
 from agent_sync.hooks.reply import Reply, readers_of
 from agent_sync.hooks.unclaimed import suggestion
 from agent_sync.hooks.watchdog import Watchdog
@@ -70,12 +71,23 @@ def briefing(desk: Desk, event: HookEvent) -> Part:
     return Part(BUSY if told else IDLE, told)
 
 
+def record(desk: Desk, event: HookEvent) -> Part:
+    """Take into the recovery record what happened."""
+    return Part(kept(desk, event))
+
+
+def recovery(desk: Desk, event: HookEvent) -> Part:
+    """Tell a new session where the task stands that the last one was at."""
+    told = recalled(desk, event)
+    return Part(BUSY if told else IDLE, told)
+
+
 PARTS: dict[Trigger, tuple[Participant, ...]] = {
-    Trigger.STOP: (gate, lifecycle),
-    Trigger.IDLE: (lifecycle, unclaimed),
-    Trigger.SESSION_START: (briefing,),
-    Trigger.PROMPT: (lifecycle,),
-    Trigger.TOOL: (lifecycle,),
+    Trigger.STOP: (gate, lifecycle, record),
+    Trigger.IDLE: (lifecycle, record, unclaimed),
+    Trigger.SESSION_START: (recovery, briefing),
+    Trigger.PROMPT: (lifecycle, record),
+    Trigger.TOOL: (lifecycle, record),
 }
 
 

@@ -1,7 +1,7 @@
 """Decides when a checkpoint is made and what the record becomes by it."""
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import assert_never
 
 from agent_sync.recovery.machine import moved
@@ -70,6 +70,14 @@ def interval_due(record: Record, settings: RecordSettings, now: datetime) -> boo
     if record.state is not State.STEP_RUNNING or since is None or not is_wanted(Trigger.INTERVAL, settings):
         return False
     return not 0 <= (now - since).total_seconds() < settings.interval_s
+
+
+def interval_at(record: Record, settings: RecordSettings) -> datetime | None:
+    """Return when a running step asks for its next checkpoint by itself."""
+    since = _last_sign(record)
+    if record.state is not State.STEP_RUNNING or since is None or not is_wanted(Trigger.INTERVAL, settings):
+        return None
+    return since + timedelta(seconds=settings.interval_s)
 
 
 def _last_sign(record: Record) -> datetime | None:

@@ -1,27 +1,17 @@
 """On whose behalf work is done: the client's process, and whether it still lives."""
 
 from collections.abc import Iterator
-from enum import StrEnum
 from pathlib import PurePath
 
 from agent_sync.recovery.model import Owner
 from agent_sync.recovery.proc import Process, ProcessHidden, ProcReader
+from agent_sync.recovery.states import Standing
 
 SHELLS = frozenset({"sh", "dash", "bash", "zsh", "fish"})
 # An orphan is handed to one of these, which did not ask for the work and never ends.
 _CARETAKERS = frozenset({"init", "systemd", "launchd", "tini", "dumb-init", "docker-init", "catatonit"})
 _WITH_VALUE = frozenset({"-o", "+o", "-O", "+O", "--rcfile", "--init-file"})
 _HIGHEST = 64
-
-
-class Standing(StrEnum):
-    """What became of an owner."""
-
-    ALIVE = "alive"
-    GONE = "gone"
-    OTHER_BOOT = "other_boot"
-    OTHER_HOST = "other_host"
-    UNKNOWN = "unknown"
 
 
 def client_process(proc: ProcReader, *, session_id: str = "") -> Owner:

@@ -1,10 +1,14 @@
 """Checks the receipts of a record, and makes HOOK.md with what that showed."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from agent_sync.errors import BadKey
 from agent_sync.recovery.model import Record
 from agent_sync.recovery.receipt import Receipt
+
+if TYPE_CHECKING:
+    from agent_sync.recovery.signing import Verdict
 
 
 def verdicts(record: Record, environment: Mapping[str, str]) -> dict[str, str]:
@@ -20,9 +24,7 @@ def valid_ids(record: Record, environment: Mapping[str, str]) -> frozenset[str]:
     """Return the receipts whose signature holds, whether the command passed or failed."""
     from agent_sync.recovery.signing import Valid
 
-    return frozenset(
-        one.receipt_id for one in record.receipts if isinstance(judged(one, record, environment), Valid)
-    )
+    return frozenset(one.receipt_id for one in record.receipts if isinstance(judged(one, record, environment), Valid))
 
 
 def judged(receipt: Receipt, record: Record, environment: Mapping[str, str]) -> "Verdict":

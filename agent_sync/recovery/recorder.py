@@ -111,4 +111,3 @@ class Recorder:
         step = ready.current_step or StepContext(step_name=record.steps[0].name, step_index=0)
         ready = ready.model_copy(update={"current_step": step.model_copy(update={"max_attempts": limit})})
         return moved(ready, Move.START_STEP, now) if is_claim else ready
-

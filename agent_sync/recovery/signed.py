@@ -31,6 +31,7 @@ def with_validation(  # noqa: PLR0913  # who keeps it, what ran, on what, and ho
     recorder: Recorder,
     record: Record,
     ran: Sequence[tuple[Ran, str]],
+    *,
     looked: Looked,
     ending: Ending,
     now: datetime,

@@ -1,0 +1,55 @@
+"""The recovery record's part in a hook: it takes in what happened, and tells a new session where the task stands."""
+
+from pathlib import Path
+
+from agent_sync import quiet
+from agent_sync.desk import Desk
+from agent_sync.hooks.event import HookEvent
+from agent_sync.hooks.reply import Reply
+from agent_sync.lifecycle.facts import Trigger
+from agent_sync.rounds import IDLE, Looked
+from agent_sync.spool import GLANCE, Occasion
+
+# In these events somebody is at work; an idle session is not.
+_WORK = frozenset({Trigger.STOP, Trigger.PROMPT, Trigger.TOOL})
+
+
+def kept(desk: Desk, event: HookEvent | None = None) -> Looked:
+    """Bring the record up to date with an event, or just so; return when and for which files to look again."""
+    if not _may_have_record(desk):
+        return IDLE
+    from agent_sync import recording
+
+    watch = recording.watched(desk)
+    record = recording.catch_up(desk, _occasion(event) if event else GLANCE)
+    return Looked(was_idle=True, due=recording.due(desk, record), watch=watch)
+
+
+def recalled(desk: Desk, event: HookEvent) -> Reply:
+    """Note a crash of the session before, and say in a few lines how the task goes on."""
+    if not _may_have_record(desk):
+        return Reply()
+    from agent_sync import recording
+    from agent_sync.recovering import recover
+    from agent_sync.recovery.synopsis import synopsis
+
+    recover(desk)
+    recording.catch_up(desk, Occasion(session_id=event.session_id))
+    found = desk.recorder.opened()
+    if found is None:
+        return Reply()
+    line = synopsis(found[1], str(found[0].directory))
+    return Reply(agent=(line,) if line else ())
+
+
+def _may_have_record(desk: Desk) -> bool:
+    """Tell whether it is worth looking: without claim and pointer there is nothing to keep."""
+    has_pointer = Path(quiet.record_pointer(desk.place)).exists()
+    return desk.settings.record.enabled and (has_pointer or desk.store.file.exists())
+
+
+def _occasion(event: HookEvent) -> Occasion:
+    if event.is_wake_up:
+        return Occasion(session_id=event.session_id)
+    is_work = event.trigger in _WORK
+    return Occasion(event.session_id, said=event.said, prompt=event.prompt, is_work=is_work)
