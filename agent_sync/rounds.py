@@ -146,16 +146,13 @@ def _asked(desk: Desk, trigger: Trigger, claim: Claim, facts: Facts) -> Facts:
 def _answered(desk: Desk, question: Question, claim: Claim, facts: Facts) -> Facts:
     match question:
         case AskBranch(branch):
-            is_current, head = desk.git.current_branch() == branch, desk.git.head_of(branch)
-            return replace(facts, branch=Branch(head, is_current, _receipts(desk, head)))
+            is_current = desk.git.current_branch() == branch
+            return _with_receipts(desk, replace(facts, branch=Branch(desk.git.head_of(branch), is_current)))
         case AskGate():
             from agent_sync.gating import gate_seen
 
             # What the gates have run just now is proven by receipts of their own.
-            gate, branch = gate_seen(desk), facts.branch
-            return replace(
-                facts, gate=gate, branch=branch and replace(branch, receipts=_receipts(desk, branch.local_sha))
-            )
+            return _with_receipts(desk, replace(facts, gate=gate_seen(desk)))
         case AskLookup(branch, issue):
             return replace(facts, lookup=desk.gateway.lookup(branch=branch, issue=issue))
         case AskPull(number, with_checks):
@@ -203,13 +200,16 @@ def _settle(desk: Desk, trigger: Trigger, outcome: Outcome, *, claim: Claim, fac
         return claim if changed == claim else desk.store.save(token, seen=claim, changed=changed)
 
 
-def _receipts(desk: Desk, head: str | None) -> tuple[str, ...]:
-    """Return what is proven about a commit; a record that cannot be read proves nothing."""
+def _with_receipts(desk: Desk, facts: Facts) -> Facts:
+    """Add what is proven about the branch's commit; a record that cannot be read proves nothing."""
     from agent_sync import recording
 
+    if facts.branch is None or facts.branch.local_sha is None:
+        return facts
     lines: list[str] = []
-    recording.attempt(desk, lambda desk: lines.extend(recording.receipt_lines(desk, head or "")))
-    return tuple(lines)
+    head = facts.branch.local_sha
+    recording.attempt(desk, lambda desk: lines.extend(recording.receipt_lines(desk, head)))
+    return replace(facts, branch=replace(facts.branch, receipts=tuple(lines)))
 
 
 def _complete_record(desk: Desk) -> None:
