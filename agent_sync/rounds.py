@@ -50,6 +50,8 @@ class Looked:
     due: datetime | None = None
     # Further files whose change gives it something to do, each as `quiet.sight_of` saw it before the look.
     watch: tuple[str, ...] = ()
+    # Watched files it has written itself: they are no news.
+    wrote: tuple[str, ...] = ()
 
 
 IDLE = Looked(was_idle=True)
