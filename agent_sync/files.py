@@ -51,9 +51,10 @@ def read_own(path: Path, *, largest: int = LARGEST) -> bytes | None:
         if path.is_symlink():
             raise NotPlain("it is a symbolic link") from error
         raise NotPlain(error.strerror or str(error)) from error
-    with os.fdopen(descriptor, "rb") as file:
+    with _closing(descriptor):
         _refuse_strange(os.fstat(descriptor), largest)
-        return file.read(largest + 1)
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            return file.read(largest + 1)
 
 
 def _refuse_strange(found: os.stat_result, largest: int) -> None:
