@@ -19,7 +19,8 @@ from agent_sync.recovery.outline import outline
 from agent_sync.recovery.tasklog import log_events
 
 LOCK_NAME = "hook.lock"
-_SWEPT = (generations.NAME, derived.VIEW, derived.TASK, f"{derived.ARTIFACTS}/*")
+# Whatever in these directories is named like the file of a writer that was killed.
+_SWEPT = ("*", f"{derived.ARTIFACTS}/*")
 
 
 @dataclass(frozen=True)

@@ -107,3 +107,25 @@ def family(*commands: str) -> MadeUpProcesses:
     parents = [*pids[1:], 0]
     rows = zip(pids, parents, ("agent-sync on-stop", *commands), strict=True)
     return MadeUpProcesses({pid: Process(pid, parent, f"{pid}0", tuple(text.split())) for pid, parent, text in rows})
+
+
+def full_store(directory: Path) -> RecordStore:
+    """Return the store of a record whose next event moves an old one out of hook.json."""
+    store = stored(directory)
+    store.update(with_events(300), LATER)
+    return store
+
+
+def created_once(directory: Path) -> Record:
+    """Save the first generation of a record."""
+    return RecordStore(directory).create(begun_record())
+
+
+def saved_once(directory: Path) -> Record:
+    """Save a change that touches every file there is: an event, one archived, a receipt, and the outcome."""
+
+    def change(record: Record) -> Record:
+        ended = moved(record, Move.ABANDON, LATER, reason="x")
+        return ended.model_copy(update={"receipts": (receipt(1),), "receipts_total": 1})
+
+    return RecordStore(directory).update(change, LATER)
