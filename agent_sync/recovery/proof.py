@@ -6,18 +6,27 @@ from typing import TYPE_CHECKING
 from agent_sync.errors import BadKey
 from agent_sync.recovery.model import Record
 from agent_sync.recovery.receipt import Receipt
+from agent_sync.recovery.render_receipts import UNSIGNED, VALID
 
 if TYPE_CHECKING:
     from agent_sync.recovery.signing import Verdict
 
 
 def verdicts(record: Record, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return for every receipt of the record what checking its signature showed, in words."""
-    if not record.receipts:
-        return {}
-    from agent_sync.recovery.verification_text import signature_text
+    """Return for every receipt of the record what checking its signature showed: one word, or why it is invalid."""
+    return {one.receipt_id: _word(judged(one, record, environment)) for one in record.receipts}
 
-    return {one.receipt_id: signature_text(judged(one, record, environment)) for one in record.receipts}
+
+def _word(verdict: "Verdict") -> str:
+    from agent_sync.recovery.signing import Invalid, Unsigned
+
+    match verdict:
+        case Invalid(reason):
+            return reason
+        case Unsigned():
+            return UNSIGNED
+        case _:
+            return VALID
 
 
 def valid_ids(record: Record, environment: Mapping[str, str]) -> frozenset[str]:
