@@ -19,13 +19,16 @@ NEXT = """\
 Next:
   commit these files, so that they are there in every clone and worktree
   agent-sync doctor      checks everything
-  agent-sync next        shows what is ready to be claimed"""
+  agent-sync next        shows what is ready to be claimed
+  agent-sync init --claude-md
+                         sends agents that have lost their memory to the recovery record"""
 
 
 @click.command("init")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@click.option("--claude-md", is_flag=True, help="Add a section on task recovery to CLAUDE.md.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be written.")
-def command(*, yes: bool, dry_run: bool) -> None:
+def command(*, yes: bool, claude_md: bool, dry_run: bool) -> None:
     """Set this repository up: hooks, status line, permissions and command pages of Claude Code, settings, ignore lines.
 
     Merges into what is there and keeps every other byte of it; shows each file as a diff and asks before it writes.
@@ -35,12 +38,13 @@ def command(*, yes: bool, dry_run: bool) -> None:
     Examples:
       agent-sync init
       agent-sync init --dry-run
-      agent-sync init --yes
+      agent-sync init --yes --claude-md
     """
     desk = desk_here()
     tree, shared = Tree(Path(desk.place.root)), Path(desk.place.shared_dir)
     record = records.load(shared)
-    plan = installation(tree.read, record, lambda: starter(_findings(desk, may_ask=not yes and not dry_run)))
+    may_ask = not yes and not dry_run
+    plan = installation(tree.read, record, lambda: starter(_findings(desk, may_ask=may_ask)), with_claude_md=claude_md)
     show(plan)
     if not plan.changes:
         click.echo("Nothing to do: everything is set up.")

@@ -10,7 +10,8 @@ from agent_sync.install.insert import added, set_member
 from agent_sync.install.jsonc import BOM, Node, NotJson, read
 from agent_sync.install.remove import without
 
-ALLOW = ("permissions", "allow")
+# Where our permission rules stand, and which they are.
+RULES = ((("permissions", "allow"), entries.ALLOWED), (("permissions", "deny"), entries.DENIED))
 
 
 def merged(text: str, *, file: str) -> list[Edit]:
@@ -92,7 +93,7 @@ def _grown(text: str, more: list[Edit], edits: list[Edit]) -> str:
 
 def _wanted() -> list[tuple[tuple[str, ...], Any]]:
     hooks = [(("hooks", event), group) for event, group in entries.HOOKS.items()]
-    return [*hooks, *((ALLOW, rule) for rule in entries.ALLOWED)]
+    return [*hooks, *((path, rule) for path, rules in RULES for rule in rules)]
 
 
 def _list_at(root: Node, path: tuple[str, ...], *, file: str) -> list[Any]:
@@ -111,10 +112,11 @@ def _next_of_ours(root: Node, *, with_rules: bool) -> tuple[str | int, ...] | No
     """Return the path to the next entry of ours that is still there."""
     for event, group, place in our_handlers(root):
         return ("hooks", event, group, "hooks", place)
-    allow = (root.member(ALLOW[0]) or root).member(ALLOW[1])
-    for place, rule in enumerate(allow.elements if allow else ()):
-        if with_rules and rule.node.value in entries.ALLOWED:
-            return (*ALLOW, place)
+    for path, rules in RULES if with_rules else ():
+        listed = (root.member(path[0]) or root).member(path[1])
+        for place, rule in enumerate(listed.elements if listed else ()):
+            if rule.node.value in rules:
+                return (*path, place)
     line = root.member("statusLine")
     return ("statusLine",) if line and entries.is_our_status_line(line.value) else None
 

@@ -17,7 +17,11 @@ ALLOWED = (
     "Bash(agent-sync board*)",
     "Bash(agent-sync log*)",
     "Bash(agent-sync doctor*)",
+    "Bash(agent-sync checkpoint *)",
+    "Bash(agent-sync hook status*)",
 )
+# Who can read the key can sign receipts: the agent has no business with it.
+DENIED = ("Read(~/.atlas/keys/**)",)
 REFRESH_S = 30
 
 

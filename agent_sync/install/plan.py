@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from agent_sync.errors import BadConfig
-from agent_sync.install import claude, ignore
+from agent_sync.install import claude, claude_md, ignore
+from agent_sync.install.claude_md import CLAUDE_MD
 from agent_sync.install.edits import Edit, inserted, undone
 from agent_sync.install.pages import pages
 from agent_sync.install.record import Record, Written, digest
@@ -14,6 +16,16 @@ from agent_sync.place import SETTINGS_NAME
 CLAUDE_SETTINGS = ".claude/settings.json"
 IGNORE = ".gitignore"
 Read = Callable[[str], bytes | None]
+
+
+class Block(Protocol):
+    """Some lines of ours in a text file of the user's."""
+
+    def merged(self, text: str) -> list[Edit]:
+        """Return the edits that bring the lines in."""
+
+    def cleared(self, text: str) -> str:
+        """Return the text without the lines."""
 
 
 @dataclass(frozen=True)
@@ -34,10 +46,12 @@ class Plan:
     notes: tuple[str, ...] = ()
 
 
-def installation(read: Read, record: Record, starter: Callable[[], str]) -> Plan:
+def installation(read: Read, record: Record, starter: Callable[[], str], *, with_claude_md: bool = False) -> Plan:
     """Return what is missing; `starter` makes the settings file and is asked only where there is none."""
-    changes = [_settings(read, record), _ignore_lines(read, record)]
+    changes = [_settings(read, record), _lines(IGNORE, ignore, read, record)]
     notes = []
+    if with_claude_md:
+        changes.append(_lines(CLAUDE_MD, claude_md, read, record))
     for path, wanted in pages().items():
         found = read(path)
         if found is None or is_unchanged(found):
@@ -53,7 +67,8 @@ def removal(read: Read, record: Record) -> Plan:
     """Return what takes everything of ours out again."""
     changes = [
         Change(CLAUDE_SETTINGS, found := read(CLAUDE_SETTINGS), _settings_base(found, record, with_rules=True)),
-        Change(IGNORE, found := read(IGNORE), _ignore_base(found, record)),
+        Change(IGNORE, found := read(IGNORE), _lines_base(IGNORE, ignore, found, record)),
+        Change(CLAUDE_MD, found := read(CLAUDE_MD), _lines_base(CLAUDE_MD, claude_md, found, record)),
     ]
     notes = []
     for path in (*pages(), SETTINGS_NAME):
@@ -74,12 +89,12 @@ def _settings(read: Read, record: Record) -> Change:
     return _edited(CLAUDE_SETTINGS, found, base, edits)
 
 
-def _ignore_lines(read: Read, record: Record) -> Change:
-    found = read(IGNORE)
-    if not ignore.merged(_lenient(found)):
-        return Change(IGNORE, found, found)
-    base = _ignore_base(found, record)
-    return _edited(IGNORE, found, base, ignore.merged(_lenient(base)))
+def _lines(path: str, block: Block, read: Read, record: Record) -> Change:
+    found = read(path)
+    if not block.merged(_lenient(found)):
+        return Change(path, found, found)
+    base = _lines_base(path, block, found, record)
+    return _edited(path, found, base, block.merged(_lenient(base)))
 
 
 def _settings_base(found: bytes | None, record: Record, *, with_rules: bool) -> bytes | None:
@@ -92,11 +107,12 @@ def _settings_base(found: bytes | None, record: Record, *, with_rules: bool) -> 
     return None if is_gone else text.encode()
 
 
-def _ignore_base(found: bytes | None, record: Record) -> bytes | None:
-    written = record.of(IGNORE, found) if found is not None else None
+def _lines_base(path: str, block: Block, found: bytes | None, record: Record) -> bytes | None:
+    """Return a text file as it was without our block."""
+    written = record.of(path, found) if found is not None else None
     if found is None or written:
         return found if written is None else _unwritten(_lenient(found), written)
-    text = ignore.cleared(_lenient(found))
+    text = block.cleared(_lenient(found))
     return None if found and not text else text.encode("utf-8", errors="surrogateescape")
 
 

@@ -42,7 +42,10 @@ SCHEMA = {
         },
         "permissions": {
             "type": "object",
-            "properties": {"allow": {"type": "array", "items": {"type": "string", "pattern": r"^Bash\(.+\)$"}}},
+            "properties": {
+                "allow": {"type": "array", "items": {"type": "string", "pattern": r"^Bash\(.+\)$"}},
+                "deny": {"type": "array", "items": {"type": "string", "pattern": r"^Read\(.+\)$"}},
+            },
             "additionalProperties": False,
         },
         "statusLine": {
@@ -75,10 +78,9 @@ def pruned(value):
 def without_rules(value):
     """Drop the rules that look like ours, which by shape alone cannot be told from ours."""
     permissions = value.get("permissions", {})
-    if "allow" in permissions:
-        kept = [rule for rule in permissions["allow"] if rule not in entries.ALLOWED]
-        value = value | {"permissions": permissions | {"allow": kept}}
-    return value
+    ours = {"allow": entries.ALLOWED, "deny": entries.DENIED}
+    kept = {key: [rule for rule in permissions[key] if rule not in ours[key]] for key in ours if key in permissions}
+    return value | ({"permissions": permissions | kept} if kept else {})
 
 
 def test_new_file_has_the_documented_shape():

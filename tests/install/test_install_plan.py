@@ -3,6 +3,7 @@ from hypothesis import given, strategies as st
 from support.jsonc_files import tidy, untidy
 
 from agent_sync.errors import BadConfig
+from agent_sync.install.claude_md import CLAUDE_MD
 from agent_sync.install.edits import Edit
 from agent_sync.install.plan import CLAUDE_SETTINGS, IGNORE, installation, removal
 from agent_sync.install.record import Record, Written, digest
@@ -144,3 +145,22 @@ def test_settings_file_is_never_replaced():
     files = {".agent-sync.toml": b"[project]\nnumber = 7\n"}
     plan = installation(files.get, Record(), lambda: pytest.fail("looked up"))
     assert ".agent-sync.toml" not in [change.path for change in plan.changes]
+
+
+@pytest.mark.parametrize("before", [None, b"", b"# Ours\n", b"# Ours", b"# Ours\r\n\r\nText\r\n"])
+def test_claude_md_section_comes_and_goes_exactly(before):
+    """On request CLAUDE.md gets the section on task recovery, once, and it is taken out to the byte."""
+    files = {} if before is None else {CLAUDE_MD: before}
+    plan = installation(files.get, Record(), lambda: STARTER, with_claude_md=True)
+    (change,) = [change for change in plan.changes if change.path == CLAUDE_MD]
+    assert change.after.startswith(before or b"")
+    assert b"agent-sync hook status" in change.after
+    again = installation({CLAUDE_MD: change.after}.get, Record(), lambda: STARTER, with_claude_md=True)
+    assert CLAUDE_MD not in [one.path for one in again.changes]
+    record = Record((change.written,)) if change.written else Record()
+    (gone,) = [one for one in removal({CLAUDE_MD: change.after}.get, record).changes if one.path == CLAUDE_MD]
+    assert gone.after == before
+    without_memory = removal({CLAUDE_MD: change.after + b"More\n"}.get, Record())
+    (cut,) = [one for one in without_memory.changes if one.path == CLAUDE_MD]
+    assert b"task recovery" not in cut.after
+    assert cut.after.endswith(b"More\n")
