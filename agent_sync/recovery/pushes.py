@@ -12,7 +12,7 @@ from pathlib import Path
 from agent_sync.place import Place
 from agent_sync.recovery.happened import Kind, kind_of
 from agent_sync.recovery.model import Record, Seen
-from agent_sync.recovery.reflogs import Entry, Portion, portion_of, sha_of, without_log
+from agent_sync.recovery.reflogs import Portion, portion_of, sha_of, without_log
 
 _REMOTES = "refs/remotes"
 # A fetch may touch thousands of logs; a push that just happened is in one of the newest.
@@ -65,7 +65,7 @@ def _told(record: Record, ref: str, portion: Portion | None) -> tuple[Push, ...]
     if portion is None:
         return ()
     is_exact = portion.is_continuous and ref in record.reflogs
-    pushed = [entry for entry in portion.entries if kind_of(entry) is Kind.PUSH and _is_something(entry)]
+    pushed = [entry for entry in portion.entries if kind_of(entry) is Kind.PUSH]
     return tuple(Push(ref, entry.new) for entry in pushed if is_exact or entry.time >= _since(record))
 
 
@@ -98,10 +98,6 @@ def _written(file: Path) -> float:
         return file.stat().st_mtime
     except OSError:
         return 0
-
-
-def _is_something(entry: Entry) -> bool:
-    return entry.new.strip("0") != ""
 
 
 def _log(place: Place, ref: str) -> Path:

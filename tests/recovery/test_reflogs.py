@@ -272,6 +272,8 @@ def test_logs_switched_off_later(history):
 def test_line_torn_by_a_crash(history):
     """A torn line that swallowed the next one hides no commit."""
     log = history.root / ".git" / "logs" / "HEAD"
+    # On no branch, so that no second log tells the same.
+    sh(history.root, "checkout", "-q", "--detach")
     history.commit("One")
     content = log.read_bytes()
     log.write_bytes(content[:-1])
@@ -290,3 +292,106 @@ def test_many_commits_at_once(history):
     sh(history.root, "cherry-pick", "--allow-empty", "side~69", *(f"side~{number}" for number in range(68, -1, -1)))
     assert history.look() == [f"Commit: c{number:02}" for number in range(6, 70)]
     assert history.look() == []
+
+
+OLD = {"GIT_COMMITTER_DATE": "2020-01-01T00:00:00Z"}
+
+
+def unlogged(root: Path) -> None:
+    """Make a repository keep no logs from now on."""
+    sh(root, "config", "core.logAllRefUpdates", "false")
+    for log in (root / ".git" / "logs").rglob("*"):
+        if log.is_file():
+            log.unlink()
+
+
+def test_lost_place_tells_nothing_from_before_the_task(history):
+    """Entries of a log that lost its place count only if they are of the task's time."""
+    history.commit("One")
+    history.look()
+    lines = line(C, D, "commit: Long ago", time=1) + line(D, history.head, "checkout: moving from x to main")
+    (history.root / ".git" / "logs" / "HEAD").write_bytes(lines.replace(history.head.encode(), A.encode()))
+    assert history.look() == []
+
+
+def test_switching_without_logs(history):
+    """Without logs, commits that were there before the task are not told when they are switched to."""
+    sh(history.root, "switch", "-q", "-c", "old")
+    sh(history.root, "commit", "-q", "--allow-empty", "-m", "Long ago", **OLD)
+    sh(history.root, "switch", "-q", "main")
+    unlogged(history.root)
+    assert history.look() == []
+    sh(history.root, "switch", "-q", "old")
+    assert history.look() == []
+
+
+def test_merging_without_logs(history):
+    """Without logs, a merge is one commit, whatever it brought."""
+    sh(history.root, "switch", "-q", "-c", "side")
+    history.commit("Side")
+    sh(history.root, "switch", "-q", "main")
+    history.look()
+    record = history.record.model_copy(update={"checkpoints": (), "history": history.record.history[:3]})
+    history.record = record
+    unlogged(history.root)
+    sh(history.root, "merge", "-q", "--no-ff", "-m", "Bring it in", "side")
+    assert history.look() == ["Commit: Bring it in"]
+
+
+def test_commit_last_seen_is_gone(history):
+    """When the commit last seen is gone for good, the present one is told."""
+    history.look()
+    unlogged(history.root)
+    lost = dict.fromkeys(history.record.reflogs, Seen(last="f" * 40))
+    history.record = history.record.model_copy(update={"reflogs": lost})
+    history.commit("One")
+    history.commit("Two")
+    assert history.look() == ["Commit: Two"]
+
+
+def test_tool_that_only_moves(history):
+    """Words that git does not use tell of a commit only if it was made at that moment."""
+    sh(history.root, "switch", "-q", "-c", "old")
+    sh(history.root, "commit", "-q", "--allow-empty", "-m", "Long ago", **OLD)
+    sh(history.root, "switch", "-q", "main")
+    history.record = History(history.root).record
+    history.look()
+    sh(history.root, "update-ref", "HEAD", "old")
+    assert history.look() == []
+
+
+@pytest.fixture
+def pushing(history, tmp_path) -> History:
+    """Give the task a remote that already has its branch."""
+    sh(tmp_path, "init", "-q", "--bare", "-b", "main", str(tmp_path / "remote.git"))
+    sh(history.root, "remote", "add", "origin", str(tmp_path / "remote.git"))
+    sh(history.root, "push", "-q", "origin", "main")
+    return history
+
+
+def test_push_whose_log_expired(pushing):
+    """A push whose log entry expired before anybody looked is found by comparing."""
+    pushing.look()
+    head = pushing.commit("One")
+    sh(pushing.root, "push", "-q", "origin", "main")
+    sh(pushing.root, "reflog", "expire", "--expire=all", "--all")
+    assert pushing.look() == ["Commit: One", f"Push: main → origin {head[:7]}"]
+    assert pushing.reconciled() is pushing.record
+
+
+def test_push_without_logs_of_earlier_work(pushing):
+    """Without logs, what is checked out here and arrived at the remote was pushed, whoever made it."""
+    head = pushing.commit("Before the task")
+    unlogged(pushing.root)
+    task = History(pushing.root)
+    assert task.look() == []
+    sh(pushing.root, "push", "-q", "origin", "main")
+    assert task.look() == [f"Push: main → origin {head[:7]}"]
+
+
+def test_switching_to_a_branch_pushed_before(pushing):
+    """A task without a branch of its own tells no earlier push of a branch it switches to."""
+    pushing.look()
+    sh(pushing.root, "switch", "-q", "-c", "old")
+    sh(pushing.root, "push", "-q", "origin", "old", **OLD)
+    assert pushing.look() == []
