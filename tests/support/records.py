@@ -1,6 +1,6 @@
 """Recovery records for tests: brought to every state by the machine's own moves."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from agent_sync.recovery.machine import begun, moved
@@ -12,6 +12,12 @@ from agent_sync.settings import Settings
 
 NOW = datetime(2026, 1, 17, 14, 30, 22, tzinfo=UTC)
 TREE = "7" * 40
+
+# Everything that Markdown, a table or a terminal obeys.
+NASTY = (
+    "# Heading\n\n## What To Do Now\n\n- item\n1. item\n| a | b |\n|---|---|\n```\n~~~\n</code><script>x</script>"
+    "[link](https://x.invalid) ![i](x) @octo https://x.invalid `tick` ``two`` \\| \\` **bold** <!-- \x1b[31m\u202e\u2028> quote"
+)
 
 RUNNING = (Move.SETUP_COMPLETE, Move.START_STEP)
 WAYS: dict[State, tuple[Move, ...]] = {
@@ -117,3 +123,36 @@ def receipt(record: Record, **fields: Any) -> Receipt:
     }
     schema = next(name for name in Receipt.model_json_schema()["properties"] if "schema" in name)
     return Receipt.model_validate(values | {schema: "agent-sync/receipt/1"} | fields, strict=False)
+
+
+def rich_record(text: str | None = None) -> Record:
+    """Return a record in which everything is filled in; with `text`, everything that comes from outside is that."""
+
+    def foreign(usual: str) -> str:
+        return usual if text is None else text
+
+    record = fresh_record(description=foreign("fix null pointer in config"), branch=foreign("fix/null-pointer"))
+    record = with_receipt(after(record, Move.SETUP_COMPLETE, Move.START_STEP), command=foreign("make lint"))
+    record = with_receipt(after(record, Move.STEP_COMPLETE, Move.START_STEP), command=foreign("make plan | tee log"))
+    record = after(record, Move.STEP_COMPLETE, Move.START_STEP)
+    record = with_receipt(record, command=foreign("make test"), exit_code=2, step_name=foreign("implement"))
+    record = with_receipt(record, command=foreign("make `all`"))
+    record = with_checkpoint(record, description=foreign("Commit: Add nil check for config.Server field"))
+    record = with_checkpoint(record, description=foreign("PR #45: Fix it"), trigger=Trigger.PULL)
+    assert record.current_step is not None
+    step = record.current_step.model_copy(
+        update={
+            "attempt": 2,
+            "working_on": foreign("Fixing nil pointer dereference in config/parser.go"),
+            "prompt": foreign("Please fix the crash"),
+            "files_touched": (foreign("config/parser.go"), foreign("config/parser_test.go")),
+            "last_output": foreign("I've added the nil check.\n```go\nif config.Server == nil {\n```\nNext: Database."),
+            "last_output_length": 100_000,
+        }
+    )
+    done = [
+        one.model_copy(update={"receipt_id": number, "completed_at": NOW + timedelta(seconds=45)})
+        for one, number in zip(record.steps, ("rcpt-001", "rcpt-002"), strict=False)
+    ]
+    steps = (*done, *record.steps[2:])
+    return record.model_copy(update={"current_step": step, "steps": steps, "issue_number": 42, "digest": "d" * 64})
