@@ -1,23 +1,21 @@
 """Checks the receipts of a record, and makes HOOK.md with what that showed."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from agent_sync.errors import BadKey
 from agent_sync.recovery.model import Record
 from agent_sync.recovery.receipt import Receipt
+from agent_sync.recovery.render import render
+from agent_sync.recovery.render_receipts import UNSIGNED, VALID
 
 if TYPE_CHECKING:
     from agent_sync.recovery.signing import Verdict
 
 
 def verdicts(record: Record, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return for every receipt of the record what checking its signature showed, in words."""
-    if not record.receipts:
-        return {}
-    from agent_sync.recovery.verification_text import signature_text
-
-    return {one.receipt_id: signature_text(judged(one, record, environment)) for one in record.receipts}
+    """Return for every receipt of the record what checking it showed: a word, or why it is not valid."""
+    return {one.receipt_id: _word(judged(one, record, environment)) for one in record.receipts}
 
 
 def valid_ids(record: Record, environment: Mapping[str, str]) -> frozenset[str]:
@@ -40,8 +38,20 @@ def judged(receipt: Receipt, record: Record, environment: Mapping[str, str]) -> 
     return signing.verify(receipt, trusted_account=trusted, slot=slot)
 
 
+def _word(verdict: "Verdict") -> str:
+    from agent_sync.recovery import signing
+
+    match verdict:
+        case signing.Valid():
+            return VALID
+        case signing.Unsigned():
+            return UNSIGNED
+        case signing.Invalid(reason=reason):
+            return reason
+        case _:
+            assert_never(verdict)
+
+
 def page(record: Record, environment: Mapping[str, str]) -> str:
     """Return HOOK.md."""
-    from agent_sync.recovery.render import render
-
     return render(record, verdicts(record, environment))
