@@ -13,6 +13,7 @@ from agent_sync.errors import LockHeld
 
 LARGEST = 1 << 20
 _PAUSE = 0.01
+_LINK_REFUSED = frozenset({errno.ELOOP, errno.EMLINK})
 # What file systems say that know no hard links.
 _NO_SECOND_NAMES = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK})
 
@@ -48,12 +49,13 @@ def read_own(path: Path, *, largest: int = LARGEST) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        if path.is_symlink():
+        if error.errno in _LINK_REFUSED:
             raise NotPlain("it is a symbolic link") from error
         raise NotPlain(error.strerror or str(error)) from error
-    with os.fdopen(descriptor, "rb") as file:
+    with _closing(descriptor):
         _refuse_strange(os.fstat(descriptor), largest)
-        return file.read(largest + 1)
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            return file.read()
 
 
 def _refuse_strange(found: os.stat_result, largest: int) -> None:
@@ -97,7 +99,12 @@ def append(path: Path, content: bytes, *, at: int, is_durable: bool) -> None:
         if os.fstat(descriptor).st_size != at:
             os.ftruncate(descriptor, at)
         os.lseek(descriptor, at, os.SEEK_SET)
-        _write_all(descriptor, content)
+        try:
+            _write_all(descriptor, content)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.ftruncate(descriptor, at)
+            raise
         if is_durable:
             os.fsync(descriptor)
     if is_new and is_durable:

@@ -18,6 +18,8 @@ from agent_sync.recovery.machine import moved
 from agent_sync.recovery.model import Owner, Record
 from agent_sync.recovery.moment import What, completion, noted, with_files_touched
 from agent_sync.recovery.progress import progressed
+from agent_sync.recovery.proof import verdicts
+from agent_sync.recovery.receipt_lines import receipt_lines as lines_of
 from agent_sync.recovery.reconcile import reconciled
 from agent_sync.recovery.recorder import Kept, NewTask, Recorder
 from agent_sync.recovery.resuming import resumed
@@ -100,6 +102,12 @@ def abandon(desk: Desk, reason: str) -> Record | None:
 def has_pointer(desk: Desk) -> bool:
     """Tell whether the worktree has a task or a claim at all, without loading either."""
     return Path(quiet.record_pointer(desk.place)).exists() or desk.store.file.exists()
+
+
+def receipt_lines(desk: Desk, commit: str) -> tuple[str, ...]:
+    """Return what the record proves about a commit."""
+    found = desk.recorder.opened()
+    return lines_of(found[1], verdicts(found[1], desk.environment), commit) if found else ()
 
 
 def watched(desk: Desk) -> tuple[str, ...]:

@@ -50,6 +50,8 @@ class Looked:
     due: datetime | None = None
     # Further files whose change gives it something to do, each as `quiet.sight_of` saw it before the look.
     watch: tuple[str, ...] = ()
+    # Watched files it has written itself: they are no news.
+    wrote: tuple[str, ...] = ()
 
 
 IDLE = Looked(was_idle=True)
@@ -147,11 +149,12 @@ def _answered(desk: Desk, question: Question, claim: Claim, facts: Facts) -> Fac
     match question:
         case AskBranch(branch):
             is_current = desk.git.current_branch() == branch
-            return replace(facts, branch=Branch(desk.git.head_of(branch), is_current))
+            return _with_receipts(desk, replace(facts, branch=Branch(desk.git.head_of(branch), is_current)))
         case AskGate():
             from agent_sync.gating import gate_seen
 
-            return replace(facts, gate=gate_seen(desk))
+            # What the gates have run just now is proven by receipts of their own.
+            return _with_receipts(desk, replace(facts, gate=gate_seen(desk)))
         case AskLookup(branch, issue):
             return replace(facts, lookup=desk.gateway.lookup(branch=branch, issue=issue))
         case AskPull(number, with_checks):
@@ -197,6 +200,18 @@ def _settle(desk: Desk, trigger: Trigger, outcome: Outcome, *, claim: Claim, fac
             return None
         changed = evolve(claim, outcome)
         return claim if changed == claim else desk.store.save(token, seen=claim, changed=changed)
+
+
+def _with_receipts(desk: Desk, facts: Facts) -> Facts:
+    """Add what is proven about the branch's commit; a record that cannot be read proves nothing."""
+    from agent_sync import recording
+
+    if facts.branch is None or facts.branch.local_sha is None:
+        return facts
+    lines: list[str] = []
+    head = facts.branch.local_sha
+    recording.attempt(desk, lambda desk: lines.extend(recording.receipt_lines(desk, head)))
+    return replace(facts, branch=replace(facts.branch, receipts=tuple(lines)))
 
 
 def _complete_record(desk: Desk) -> None:

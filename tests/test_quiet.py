@@ -109,8 +109,8 @@ class Scene:
     github: FakeGitHub = field(default_factory=FakeGitHub)
 
     def __post_init__(self):
-        (self.root / ".git" / "logs").mkdir(parents=True)
-        (self.root / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+        subprocess.run(["git", "init", "-q", "-b", "main", str(self.root)], check=True)
+        (self.root / ".git" / "logs").mkdir(exist_ok=True)
         self.workshop = Workshop(self.root)
         self.workshop.github = self.github
 
@@ -290,7 +290,7 @@ def test_file_a_part_watches_ends_the_quiet(tmp_path):
     place = scene.workshop.desk.place
     sight = quiet.sight_of([str(watched)])
     now = datetime.now(UTC)
-    stamp.leave(place, "on-tool", seen=quiet.look(place, "on-tool"), due=None, now=now, watch=(sight,))
+    stamp.leave(place, "on-tool", stamp.Sight(quiet.look(place, "on-tool"), (sight,)), due=None, now=now)
     assert scene.is_quiet("on-tool")
     watched.write_text("one\ntwo\n")
     assert not scene.is_quiet("on-tool")

@@ -20,9 +20,11 @@ def kept(desk: Desk, event: HookEvent | None = None) -> Looked:
         return IDLE
     from agent_sync import recording
 
-    watch = recording.watched(desk)
+    pointer = quiet.record_pointer(desk.place)
+    watch, before = recording.watched(desk), quiet.state_of(pointer)
     record = recording.catch_up(desk, _occasion(event) if event else GLANCE)
-    return Looked(was_idle=True, due=recording.due(desk, record), watch=watch)
+    wrote = () if quiet.state_of(pointer) == before else (pointer,)
+    return Looked(was_idle=True, due=recording.due(desk, record), watch=watch, wrote=wrote)
 
 
 def recalled(desk: Desk, event: HookEvent) -> Reply:

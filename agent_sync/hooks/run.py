@@ -167,7 +167,9 @@ def _answered(desk: Desk, event: HookEvent, *, seen: str, parts: tuple[Participa
     if all(part.looked.was_idle for part in found) and not said and not desk.outbox.waiting():
         dues = [part.looked.due for part in found if part.looked.due]
         watch = tuple(sight for part in found for sight in part.looked.watch)
-        stamp.leave(desk.place, event.trigger, seen=seen, due=_earliest(dues), now=clock.now(), watch=watch)
+        wrote = tuple(path for part in found for path in part.looked.wrote)
+        sight = stamp.Sight(seen, watch, wrote)
+        stamp.leave(desk.place, event.trigger, sight, due=_earliest(dues), now=clock.now())
     return 0
 
 

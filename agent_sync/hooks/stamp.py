@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -12,11 +13,23 @@ from agent_sync.place import Place
 SETTLED_NS = 50_000_000
 
 
-def leave(  # noqa: PLR0913  # whose, how it lay, and until when
-    place: Place, hook: str, *, seen: str, due: datetime | None, now: datetime, watch: tuple[str, ...] = ()
-) -> None:
+@dataclass(frozen=True)
+class Sight:
+    """How everything lay when the run began: what every hook watches, further files, and what the run itself wrote."""
+
+    seen: str
+    watch: tuple[str, ...] = ()
+    wrote: tuple[str, ...] = ()
+
+    def is_still(self, look: str) -> bool:
+        """Tell whether nobody else has changed anything."""
+        return _without(self.wrote, self.seen) == _without(self.wrote, look)
+
+
+def leave(place: Place, hook: str, sight: Sight, *, due: datetime | None, now: datetime) -> None:
     """Write the stamp, unless something changed during the run or may still change unseen."""
-    if quiet.look(place, hook) != seen or _is_fresh(place, now):
+    look = quiet.look(place, hook)
+    if not sight.is_still(look) or _is_fresh(place, sight, now):
         return
     moment = quiet.NEVER if due is None else str(due.timestamp())
     target = Path(quiet.stamp_file(place, hook))
@@ -24,13 +37,19 @@ def leave(  # noqa: PLR0913  # whose, how it lay, and until when
     with contextlib.suppress(OSError):
         files.state_directory(target.parent)
         temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
-        temporary.write_text("\n".join((moment, "\0".join(watch), seen)), encoding="utf-8", errors="surrogateescape")
+        text = "\n".join((moment, "\0".join(sight.watch), look))
+        temporary.write_text(text, encoding="utf-8", errors="surrogateescape")
         temporary.replace(target)
 
 
-def _is_fresh(place: Place, now: datetime) -> bool:
+def _without(paths: tuple[str, ...], look: str) -> list[str]:
+    return [line for line in look.split("\0") if not line.startswith(tuple(f"{path} " for path in paths))]
+
+
+def _is_fresh(place: Place, sight: Sight, now: datetime) -> bool:
     oldest_safe = now.timestamp() * 1e9 - SETTLED_NS
-    return any(_changed(path) > oldest_safe for path in quiet.watched(place))
+    others = set(quiet.watched(place)) - set(sight.wrote)
+    return any(_changed(path) > oldest_safe for path in others)
 
 
 def _changed(path: str) -> int:

@@ -116,7 +116,12 @@ def _opening(claim: Claim, facts: Facts, lookup: Lookup) -> OpenPull:
         branch=claim.branch,
         base=facts.settings.pr.base or lookup.default_branch,
         title=title(claim),
-        body=body(claim, facts.settings.pr, gate=facts.gate.summary if facts.gate else ""),
+        body=body(
+            claim,
+            facts.settings.pr,
+            gate=facts.gate.summary if facts.gate else "",
+            receipts=facts.branch.receipts if facts.branch else (),
+        ),
         draft=claim.draft,
         status=status,
         change=change,

@@ -34,6 +34,8 @@ class Branch:
 
     local_sha: str | None
     is_current: bool
+    # What the recovery record proves about this commit, one line per receipt.
+    receipts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

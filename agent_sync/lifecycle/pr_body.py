@@ -19,13 +19,14 @@ def title(claim: Claim) -> str:
     return one_line(first, limit=TITLE_LIMIT)
 
 
-def body(claim: Claim, settings: PullSettings, *, gate: str = "") -> str:
-    """Return the body: summary, the issue, what the gate says, the boxes for a human, the test plan."""
+def body(claim: Claim, settings: PullSettings, *, gate: str = "", receipts: tuple[str, ...] = ()) -> str:
+    """Return the body: summary, the issue, what the gate says and what is proven, the boxes, the test plan."""
     keyword = "Closes" if settings.closes_issue else "Refs"
     sections = [
         f"## Summary\n\n{claim.summary.strip()}",
         f"{keyword} #{claim.issue_number}",
         f"## Gates\n\n{gate}" if gate else "",
+        "## Receipts\n\n" + "\n".join(f"- {line}" for line in receipts) if receipts else "",
         _boxes("Mission integrity", settings.checklist),
         _boxes("Test plan", settings.test_plan),
         marker(claim),

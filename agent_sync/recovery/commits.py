@@ -31,8 +31,12 @@ class _Told:
 
 def commits_made(git: Git, entries: tuple[Entry, ...]) -> tuple[Commit, ...]:
     """Return the commits that these movements made, the last ones of very many."""
-    candidates = [entry for entry in entries if kind_of(entry) in {Kind.COMMIT, Kind.UNKNOWN}][-KEPT:]
-    told = _told(git, tuple(dict.fromkeys(entry.new for entry in candidates)))
+    first: dict[str, Entry] = {}
+    for entry in entries:
+        if kind_of(entry) in {Kind.COMMIT, Kind.UNKNOWN}:
+            first.setdefault(entry.new, entry)
+    candidates = tuple(first.values())[-KEPT:]
+    told = _told(git, tuple(entry.new for entry in candidates))
     return tuple(
         # An amended commit may be gone for good; its entry still says what it was.
         Commit(entry.new, told[entry.new].subject if entry.new in told else subject_in(entry))

@@ -24,11 +24,11 @@ def disk(doing: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def held(lock: Path, doing: str) -> Iterator[LockToken]:
-    """Hold a lock of the records and hand out the proof; after five seconds LockHeld says who is in the way."""
+def held(lock: Path, doing: str, *, wait: float = LOCK_WAIT) -> Iterator[LockToken]:
+    """Hold a lock of the records and hand out the proof; LockHeld where it is not let go of in time."""
     stack = contextlib.ExitStack()
     with disk(doing):
-        token = stack.enter_context(files.locked(lock, wait=LOCK_WAIT, doing=doing))
+        token = stack.enter_context(files.locked(lock, wait=wait, doing=doing))
     try:
         yield token
     finally:

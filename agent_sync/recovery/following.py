@@ -73,10 +73,11 @@ def abandoned(record: Record, reason: str, now: datetime) -> Record:
 def _goal_of_pull(claim: Claim) -> Goal:
     is_green = claim.checks is not None and claim.checks.state == CI.GREEN.value
     step = "merge" if is_green else "checks"
+    pull = f"PR #{claim.pr_number}" if claim.pr_number else "The pull request"
     if claim.closed_unmerged:
-        return Goal(step, waits=f"PR #{claim.pr_number} was closed without merging: a human decides how to go on")
+        return Goal(step, waits=f"{pull} was closed without merging: a human decides how to go on")
     if is_green:
-        return Goal(step, waits=f"PR #{claim.pr_number} is green and waits to be merged")
+        return Goal(step, waits=f"{pull} is green and waits to be merged")
     return Goal(step)
 
 

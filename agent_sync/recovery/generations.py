@@ -29,8 +29,12 @@ class Found:
 
 
 def is_there(directory: Path) -> bool:
-    """Tell whether a directory holds a record, usable or not."""
-    return any((directory / name).is_symlink() or (directory / name).exists() for name in (NAME, PREVIOUS))
+    """Tell whether a directory holds a record, usable or not; a disk that does not answer has not said no."""
+    for name in (NAME, PREVIOUS):
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            (directory / name).lstat()
+            return True
+    return False
 
 
 def latest(directory: Path) -> Found | None:

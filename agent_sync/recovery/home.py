@@ -31,12 +31,14 @@ class Home:
 
     def workspaces(self) -> list[str]:
         """Return the names of all workspaces."""
-        return _names(self.root / "workspaces")
+        with disk("listing the workspaces"):
+            return _names(self.root / "workspaces")
 
     def tasks(self, workspace: str) -> list[str]:
         """Return the tasks of a workspace that have a record, usable or not."""
         home = self._workspace(workspace) / "tasks"
-        return [name for name in _names(home) if generations.is_there(home / name)]
+        with disk("listing the tasks"):
+            return [name for name in _names(home) if generations.is_there(home / name)]
 
     def store(self, workspace: str, task_id: str) -> RecordStore:
         """Return the store of one task."""
@@ -126,9 +128,11 @@ def slug(text: str) -> str:
 
 
 def _names(directory: Path) -> list[str]:
-    if not directory.is_dir():
+    try:
+        with os.scandir(directory) as entries:
+            return sorted(entry.name for entry in entries if entry.is_dir() and _NAME.fullmatch(entry.name))
+    except FileNotFoundError:
         return []
-    return sorted(entry.name for entry in directory.iterdir() if entry.is_dir() and _NAME.fullmatch(entry.name))
 
 
 def _refused_unless_plain(name: str) -> str:

@@ -35,6 +35,8 @@ class _Walk:
     seen: Seen
     # The commit after which only the commits themselves can be asked; None where the log tells everything.
     gap_after: str | None = None
+    # Whether that commit lies before what the log tells, and not behind it.
+    is_gap_first: bool = False
 
 
 def observed(record: Record, git: Git, place: Place) -> Observation:
@@ -86,20 +88,21 @@ def _walk(record: Record, place: Place, ref: str, sha: str) -> _Walk:
         return _Walk((), without_log(sha), gap_after=last if last != sha else None)
     if not portion.is_continuous:
         entries = tuple(entry for entry in portion.entries if entry.time >= _since(record))
-        return _Walk(entries, portion.seen(sha), gap_after=last)
+        return _Walk(entries, portion.seen(sha), gap_after=last, is_gap_first=True)
     told = portion.entries[-1].new if portion.entries else last
     return _Walk(portion.entries, portion.seen(sha), gap_after=told if told != sha else None)
 
 
 def _commits(record: Record, git: Git, walks: dict[str, _Walk], local: dict[str, str]) -> tuple[Commit, ...]:
     """Return the commits that are new; of very many the last ones, since no more would be kept."""
-    found: dict[str, Commit] = {}
     known = _made(record)
+    entries = tuple(entry for walk in walks.values() for entry in walk.entries if entry.new not in known)
+    earlier: list[Commit] = []
+    later: list[Commit] = []
     for ref, walk in walks.items():
-        fresh = tuple(entry for entry in walk.entries if entry.new not in known and entry.new not in found)
         beyond = commits_beyond(git, walk.gap_after, local[ref], since=_since(record))
-        for commit in (*commits_made(git, fresh), *beyond):
-            found.setdefault(commit.sha, commit)
+        (earlier if walk.is_gap_first else later).extend(beyond)
+    found = {commit.sha: commit for commit in (*earlier, *commits_made(git, entries), *later)}
     return tuple(commit for commit in found.values() if commit.sha not in known)[-KEPT:]
 
 

@@ -1,12 +1,11 @@
 """Checks the receipts of a record, and makes HOOK.md with what that showed."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 from agent_sync.errors import BadKey
 from agent_sync.recovery.model import Record
 from agent_sync.recovery.receipt import Receipt
-from agent_sync.recovery.render import render
 from agent_sync.recovery.render_receipts import UNSIGNED, VALID
 
 if TYPE_CHECKING:
@@ -14,8 +13,20 @@ if TYPE_CHECKING:
 
 
 def verdicts(record: Record, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return for every receipt of the record what checking it showed: a word, or why it is not valid."""
+    """Return for every receipt of the record what checking its signature showed: one word, or why it is invalid."""
     return {one.receipt_id: _word(judged(one, record, environment)) for one in record.receipts}
+
+
+def _word(verdict: "Verdict") -> str:
+    from agent_sync.recovery.signing import Invalid, Unsigned
+
+    match verdict:
+        case Invalid(reason):
+            return reason
+        case Unsigned():
+            return UNSIGNED
+        case _:
+            return VALID
 
 
 def valid_ids(record: Record, environment: Mapping[str, str]) -> frozenset[str]:
@@ -38,20 +49,8 @@ def judged(receipt: Receipt, record: Record, environment: Mapping[str, str]) -> 
     return signing.verify(receipt, trusted_account=trusted, slot=slot)
 
 
-def _word(verdict: "Verdict") -> str:
-    from agent_sync.recovery import signing
-
-    match verdict:
-        case signing.Valid():
-            return VALID
-        case signing.Unsigned():
-            return UNSIGNED
-        case signing.Invalid(reason=reason):
-            return reason
-        case _:
-            assert_never(verdict)
-
-
 def page(record: Record, environment: Mapping[str, str]) -> str:
     """Return HOOK.md."""
+    from agent_sync.recovery.render import render
+
     return render(record, verdicts(record, environment))

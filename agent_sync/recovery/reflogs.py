@@ -90,11 +90,18 @@ def _found_again(file: IO[bytes], seen: Seen) -> Portion:
     end = _end_of_lines(file)
     file.seek(max(0, end - LONGEST))
     lines = file.read(end - file.tell()).split(b"\n")
-    mark = _fingerprint_in(seen)
-    place = next((n for n, line in enumerate(lines, 1) if mark and _fingerprint(line) == mark), 0)
+    place = _place_of(seen, lines)
     entries = tuple(_entries(b"\n".join(lines[place:])))
     is_next = bool(entries) and entries[0].old == sha_of(seen) and end <= LONGEST
     return Portion(entries, end, _fingerprint_before(file, end), is_continuous=bool(place) or is_next)
+
+
+def _place_of(seen: Seen, lines: list[bytes]) -> int:
+    """Return behind which line to go on: the one last seen, or else the last that led to the same commit."""
+    mark, sha = _fingerprint_in(seen), b" %b " % sha_of(seen).encode()
+    numbered = tuple(enumerate(lines, 1))
+    same = next((number for number, line in numbered if mark and _fingerprint(line) == mark), 0)
+    return same or next((number for number, line in reversed(numbered) if sha.strip() and sha in line), 0)
 
 
 def _entries(data: bytes) -> Iterator[Entry]:

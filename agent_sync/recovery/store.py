@@ -11,7 +11,7 @@ from agent_sync.errors import BadInput, IllegalMove, NoRecord
 from agent_sync.files import LockToken
 from agent_sync.recovery import derived, generations, segments
 from agent_sync.recovery.caps import capped
-from agent_sync.recovery.disk import disk, held
+from agent_sync.recovery.disk import LOCK_WAIT, disk, held
 from agent_sync.recovery.generations import Found
 from agent_sync.recovery.integrity import Integrity, integrity_of, is_vouched_for
 from agent_sync.recovery.model import Event, Record
@@ -19,7 +19,8 @@ from agent_sync.recovery.outline import outline
 from agent_sync.recovery.tasklog import log_events
 
 LOCK_NAME = "hook.lock"
-_SWEPT = (generations.NAME, derived.VIEW, derived.TASK, f"{derived.ARTIFACTS}/*")
+# Whatever in these directories is named like the file of a writer that was killed.
+_SWEPT = ("*", f"{derived.ARTIFACTS}/*")
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class RecordStore:
 
     directory: Path
     render: Callable[[Record], str] = outline
+    patience: float = LOCK_WAIT
 
     def read(self) -> Record | None:
         """Return the record, a damaged one replaced by the generation before; None where there never was one."""
@@ -40,7 +42,7 @@ class RecordStore:
         with disk("making the task's directory"):
             files.make_directory(self.directory, mode=0o700)
         with self._locked() as token:
-            if generations.is_there(self.directory):
+            if self._is_there():
                 raise BadInput(f"Task {record.task_id} already has a record.", helps="agent-sync hook status")
             with disk("writing the first recovery record"):
                 self.directory.chmod(0o700)
@@ -113,7 +115,7 @@ class RecordStore:
     @contextlib.contextmanager
     def _existing(self) -> Iterator[tuple[LockToken, Found]]:
         """Hold the lock and hand out the record; nothing is made where there is none."""
-        if not generations.is_there(self.directory):
+        if not self._is_there():
             raise NoRecord(f"There is no record in {self.directory}.", helps="agent-sync hook status")
         with self._locked() as token:
             with disk("reading the recovery record"):
@@ -124,7 +126,11 @@ class RecordStore:
             yield token, found
 
     def _locked(self) -> contextlib.AbstractContextManager[LockToken]:
-        return held(self.directory / LOCK_NAME, "writing the recovery record")
+        return held(self.directory / LOCK_NAME, "writing the recovery record", wait=self.patience)
+
+    def _is_there(self) -> bool:
+        with disk("looking for the recovery record"):
+            return generations.is_there(self.directory)
 
     def _sweep(self, token: LockToken) -> None:
         for name in _SWEPT:

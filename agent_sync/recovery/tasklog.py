@@ -16,8 +16,7 @@ def log_events(directory: Path, before: Record | None, after: Record, *, note: s
     file = directory / NAME
     end, last = tail_of(file)
     known = count_of(before) if before else 0
-    # A log that is gone, or that somebody else began, is not told the old story again.
-    first = known if last is None else min(last + 1, known)
+    first = 0 if last is None else min(last + 1, known)
     lines = [_noted(note, after)] if note else []
     lines += [_line(event) for event in after.history if event.seq >= first]
     if lines:

@@ -1,17 +1,11 @@
 """Kills a claim write at every system call it makes, and fails every call it can fail."""
 
-import contextlib
-import os
-import re
-import shutil
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from support.claims import claim
 from support.prove import PROVE
+from support.traced import TracedWriter, points
 
 from agent_sync.claim.phases import Phase
 from agent_sync.claim.store import ClaimStore
@@ -28,49 +22,12 @@ FAILURES = [
     ("openat", "ENOSPC"),
     ("flock", "EIO"),
 ]
-_CALL = re.compile(r"^(?:\[pid +\d+\] )?(\w+)\(")
-
-
-class Writer:
-    """Starts one traced write after the other."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        command = [sys.executable, str(WRITER), str(root)]
-        # Only our own calls are of interest, not those of a coverage measurement.
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
-        pipe = subprocess.PIPE
-        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment)
-
-    def write(self, *strace: str) -> list[str]:
-        """Let one child write under strace; return the names of the calls it made."""
-        self.process.stdin.write("\n")
-        self.process.stdin.flush()
-        child = self.process.stdout.readline().strip()
-        trace = self.root / "trace"
-        tracer = subprocess.Popen(["strace", "-o", str(trace), *strace, "-p", child], stderr=subprocess.PIPE, text=True)
-        said = tracer.stderr.readline()
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(int(child), signal.SIGUSR1)
-        assert self.process.stdout.readline() == "ended\n"
-        tracer.communicate()
-        if "attached" not in said:
-            pytest.skip(f"strace may not trace here: {said.strip()}")
-        return [match[1] for line in trace.read_text().splitlines() if (match := _CALL.match(line))]
-
-    def end(self) -> None:
-        """Let the process go."""
-        self.process.stdin.close()
-        self.process.stdout.close()
-        self.process.wait()
 
 
 @pytest.fixture
 def writer(repo):
     """Set up a repository and a process that writes claims in it."""
-    if not shutil.which("strace"):
-        pytest.skip("strace is not installed: kills at system calls are not tried")
-    one = Writer(repo)
+    one = TracedWriter(WRITER, str(repo), trace=repo / "trace")
     yield one
     one.end()
 
@@ -80,16 +37,6 @@ def start_over(store):
     store.file.unlink(missing_ok=True)
     with store.locked() as token:
         store.create(token, claim())
-
-
-def points(calls):
-    """Number each call among those of its name, from the first that touches our files."""
-    counted: dict[str, int] = {}
-    result = []
-    for name in calls:
-        counted[name] = counted.get(name, 0) + 1
-        result.append((name, counted[name]))
-    return result
 
 
 def check(store, old, new):

@@ -31,6 +31,10 @@ GOALS = {
     "opened and green": ({"phase": Phase.PR_CREATED, "checks": GREEN}, Goal("merge", waits=MERGE)),
     "green": ({"phase": Phase.CHECKS_RUNNING, "checks": GREEN}, Goal("merge", waits=MERGE)),
     "closed unmerged": ({"phase": Phase.PR_CREATED, "closed_unmerged": True}, Goal("checks", waits=CLOSED)),
+    "green, its number lost": (
+        {"phase": Phase.PR_CREATED, "checks": GREEN, "pr_number": None},
+        Goal("merge", waits="The pull request is green and waits to be merged"),
+    ),
     "merged": ({"phase": Phase.MERGED_DETECTED}, Goal("close", waits=CLOSE)),
     "done": ({"phase": Phase.DONE}, Goal("close")),
 }
@@ -39,7 +43,7 @@ GOALS = {
 @pytest.mark.parametrize(("fields", "goal"), GOALS.values(), ids=GOALS)
 def test_where_a_claim_belongs(fields, goal):
     """Each phase of the claim has its step, and waits where a human must act."""
-    assert goal_of(Claim(schema_version=1, issue_number=42, pr_number=45, **fields)) == goal
+    assert goal_of(Claim(**{"schema_version": 1, "issue_number": 42, "pr_number": 45} | fields)) == goal
 
 
 def reachable() -> dict[str, Record]:

@@ -72,6 +72,8 @@ def settle(root: Path) -> None:
     for path in (
         *root.glob(".agent-*"),
         *root.glob(".git/HEAD"),
+        *root.glob(".git/config"),
+        *root.glob(".git/agentsync/record"),
         *root.glob(".git/logs/HEAD"),
         *root.glob(".git/agentsync/outbox.json"),
     ):

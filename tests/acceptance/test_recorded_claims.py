@@ -1,0 +1,236 @@
+"""The recovery record of a claim, from claim to close, through hooks and commands alone."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.stage import agent
+
+
+class Recorded:
+    """The record of the one task on the stage."""
+
+    def __init__(self, theatre) -> None:
+        self.theatre = theatre
+        self.home = Path(theatre.stage.environment["HOME"]) / ".atlas"
+
+    @property
+    def directory(self) -> Path:
+        """Where the record is."""
+        (found,) = self.home.glob("workspaces/*/tasks/*")
+        return found
+
+    @property
+    def values(self):
+        """What hook.json says."""
+        return json.loads((self.directory / "hook.json").read_text())
+
+    @property
+    def page(self) -> str:
+        """What HOOK.md says."""
+        return (self.directory / "HOOK.md").read_text()
+
+    def triggers(self) -> list[str]:
+        """What made the checkpoints."""
+        return [point["trigger"] for point in self.values["checkpoints"]]
+
+
+def kill_a_session(theatre) -> None:
+    """Let a session begin, work and commit, and kill it as hard as can be."""
+    command = [sys.executable, "-c", _SESSION, str(theatre.stage.root)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, env=theatre.stage.environment, stdin=pipe, stdout=pipe, text=True) as session:
+        assert session.stdout.readline() == "working\n"
+        os.kill(session.pid, signal.SIGKILL)
+
+
+@pytest.fixture
+def recorded(theatre):
+    """Claim issue 42."""
+    played = theatre.stage.command("claim", "42")
+    assert played.status == 0, played.stderr
+    return Recorded(theatre)
+
+
+def test_claim_starts_a_record(recorded):
+    """A claim starts a record with the template claim-to-close; the files are where and as they are documented."""
+    values = recorded.values
+    assert (values["version"], values["template"], values["state"]) == ("1.0", "claim-to-close", "step_running")
+    assert [step["name"] for step in values["steps"]] == [
+        "implement",
+        "validate",
+        "pull_request",
+        "checks",
+        "merge",
+        "close",
+    ]
+    step = values["current_step"]
+    assert (step["step_name"], step["attempt"], step["working_on"]) == ("implement", 1, "Fix race condition in cache")
+    assert (values["issue_number"], values["task_id"], values["task_index"]) == (42, "issue-42", 0)
+    directory = recorded.directory
+    modes = {name: (directory / name).stat().st_mode & 0o777 for name in ("hook.json", "HOOK.md", "task.json")}
+    assert modes == {"hook.json": 0o644, "HOOK.md": 0o644, "task.json": 0o644}
+    assert directory.stat().st_mode & 0o777 == 0o700
+    assert (directory / "task.log").exists()
+
+
+def test_every_word_has_its_producer(recorded):
+    """What the agent said, what the human asked and which files were touched come from the hooks and from git."""
+    theatre = recorded.theatre
+    (theatre.stage.root / "cache.py").write_text("lock = True\n")
+    theatre.hook("on-prompt", stdin='{"session_id": "s1", "prompt": "Fix the race"}')
+    theatre.hook("on-stop", stdin='{"session_id": "s1", "last_assistant_message": "I added the lock."}')
+    step = recorded.values["current_step"]
+    assert (step["prompt"], step["last_output"]) == ("Fix the race", "I added the lock.")
+    assert step["files_touched"] == ["cache.py"]
+    assert recorded.values["owner"]["session_id"] == "s1"
+    assert "I added the lock." in recorded.page
+
+
+def test_words_of_quiet_hooks_are_not_lost(recorded):
+    """A stop with nothing to do is quick, and what was said in it is on record at the next look."""
+    theatre = recorded.theatre
+    for text in ("one", "two", "three", "four"):
+        theatre.hook("on-stop", stdin=json.dumps({"cwd": str(theatre.stage.root), "last_assistant_message": text}))
+    theatre.stage.command("status", "--offline")
+    assert recorded.values["current_step"]["last_output"] == "four"
+
+
+def test_commits_and_pushes_make_checkpoints(recorded):
+    """However a commit or a push was made, the next tool use finds it in the reflogs, once."""
+    theatre = recorded.theatre
+    theatre.stage.commit("cache.py", "lock = True\n", "Add a lock")
+    theatre.hook("on-tool")
+    theatre.git("push", "-q", "--no-verify", "origin", "HEAD")
+    theatre.hook("on-tool")
+    theatre.hook("on-tool")
+    assert recorded.triggers() == ["git_commit", "git_push"]
+    assert recorded.values["checkpoints"][0]["description"] == "Commit: Add a lock"
+    assert recorded.values["current_step"]["working_on"].startswith("Push: ")
+
+
+def test_record_follows_the_claim_to_its_close(recorded):
+    """Phases move the record; a human who must act is waited for; done completes it."""
+    theatre = recorded.theatre
+    seen = []
+
+    def look():
+        values = recorded.values
+        seen.append((values["state"], values["current_step"]["step_name"]))
+
+    theatre.stage.commit("cache.py", "lock = True\n", "Add a lock")
+    theatre.stage.command("handoff", "--summary", "Fix the race")
+    look()
+    theatre.hook("on-stop")
+    look()
+    theatre.stage.act("add_check", pull=45, name="test", status="completed", conclusion="success")
+    theatre.hook("on-idle", AGENT_SYNC_CHECKS_BACKOFF_S="0")
+    look()
+    theatre.stage.act("merge_pull", pull=45, method="squash")
+    theatre.hook("on-idle", AGENT_SYNC_CHECKS_BACKOFF_S="0")
+    look()
+    theatre.stage.command("done")
+    look()
+    theatre.hook("on-stop")
+    look()
+    assert seen == [
+        ("step_running", "validate"),
+        ("step_running", "checks"),
+        ("awaiting_human", "merge"),
+        ("awaiting_human", "close"),
+        ("step_running", "close"),
+        ("completed", "close"),
+    ]
+    assert {"git_commit", "git_push", "pr_created", "step_complete"} <= set(recorded.triggers())
+    assert "nothing to do" in recorded.page.lower()
+
+
+def test_release_abandons_the_record(recorded):
+    """A claim that is given back leaves an abandoned record with the reason."""
+    recorded.theatre.stage.command("release", "--reason", "needs a decision")
+    assert recorded.values["state"] == "abandoned"
+    assert "needs a decision" in json.dumps(recorded.values["history"][-1])
+
+
+def test_gate_runs_leave_signed_receipts(theatre):
+    """The gate's checks are signed, on failure and on success; the pull request lists those of its head commit."""
+    root = theatre.stage.root
+    (root / ".gauntlet" / "checks").mkdir(parents=True)
+    (root / ".gauntlet" / "config.yml").write_text(
+        "base_branch: origin/main\nentry_points:\n  - path: .\n    checks: [lint]\n"
+    )
+    (root / ".gauntlet" / "checks" / "lint.yml").write_text("command: test ! -e BROKEN\n")
+    (root / ".gitignore").write_text("gauntlet_logs\n.agent-claim.json*\n")
+    for arguments in (("add", "-A"), ("commit", "-q", "-m", "Add a gate"), ("push", "-q", "origin", "main")):
+        theatre.git(*arguments)
+    theatre.stage.command("claim", "42")
+    recorded = Recorded(theatre)
+    theatre.stage.commit("BROKEN", "x\n", "Break")
+    theatre.hook("on-stop")
+    first = recorded.values
+    assert [(one["receipt_id"], one["exit_code"]) for one in first["receipts"]] == [("rcpt-001", 1)]
+    assert (first["state"], first["current_step"]["attempt"]) == ("step_running", 2)
+    theatre.git("rm", "-q", "BROKEN")
+    theatre.stage.commit("fine.txt", "x\n", "Mend")
+    theatre.stage.command("handoff", "--summary", "Work")
+    theatre.hook("on-stop")
+    second = recorded.values["receipts"][-1]
+    assert (second["exit_code"], second["git_commit"]) == (0, theatre.git("rev-parse", "HEAD"))
+    assert "validation" in recorded.triggers()
+    body = theatre.pulls()[0]["body"]
+    assert "## Receipts" in body
+    assert "signature VALID ✓" in body
+    assert second["key_path"] == "m/44'/236'/0'/0'/1'"
+
+
+def test_crash_is_noticed_and_the_task_goes_on(recorded):
+    """A session is killed; the next one is told in one line, and the task goes on from its checkpoint."""
+    theatre = recorded.theatre
+    kill_a_session(theatre)
+    played = theatre.hook("session-start", stdin='{"source": "startup", "session_id": "s2"}')
+    assert "[ATLAS RECOVERY] Task 'issue-42' in progress. State: recovering, Step: implement (1/6)." in agent(played)
+    values = recorded.values
+    assert values["recovery"]["crash_type"] == "signal"
+    assert values["recovery"]["recommended_action"] == "retry_step"
+    assert values["recovery"]["last_checkpoint_id"] == values["checkpoints"][-1]["checkpoint_id"]
+    before = (recorded.directory / "hook.json").read_bytes()
+    theatre.hook("session-start", stdin='{"source": "resume", "session_id": "s2"}')
+    assert (recorded.directory / "hook.json").read_bytes() == before
+    theatre.hook("on-prompt", stdin='{"prompt": "go on", "session_id": "s2"}')
+    values = recorded.values
+    assert (values["state"], values["current_step"]["attempt"]) == ("step_running", 1)
+
+
+@pytest.mark.parametrize("act", ["close_issue", "merge_pull"])
+def test_recovery_asks_github_first(recorded, act):
+    """What is closed or merged meanwhile is not resumed."""
+    theatre = recorded.theatre
+    theatre.stage.commit("cache.py", "lock = True\n", "Add a lock")
+    theatre.stage.command("handoff", "--summary", "Fix the race")
+    theatre.hook("on-stop")
+    kill_a_session(theatre)
+    theatre.stage.act(act, **({"issue": 42} if act == "close_issue" else {"pull": 45, "method": "squash"}))
+    theatre.hook("session-start")
+    values = recorded.values
+    assert values["state"] == "awaiting_human"
+    assert "Do not resume" in values["recovery"]["reason"]
+    assert "Do not resume" in recorded.page
+
+
+_SESSION = """
+import subprocess, sys, json
+root = sys.argv[1]
+def hook(name, **values):
+    subprocess.run([sys.executable, "-m", "agent_sync", name], input=json.dumps({"cwd": root, "session_id": "s1"} | values), text=True, cwd=root, check=True, capture_output=True)
+hook("session-start", source="startup")
+hook("on-prompt", prompt="Fix the race")
+open(root + "/more.py", "w").write("x = 1\\n")
+subprocess.run("git add -A && git commit -q -m More", shell=True, cwd=root, check=True)
+hook("on-tool")
+print("working", flush=True)
+sys.stdin.read()
+"""
