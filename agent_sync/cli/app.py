@@ -39,6 +39,8 @@ COMMANDS = {
     "abandon": ("agent_sync.cli.decision:abandon", "Give a recorded task up."),
     "resume": ("agent_sync.cli.resume", "Go on with a task, also after a crash."),
     "hook": ("agent_sync.cli.hook", "The recovery record: look at, verify, recover and export it."),
+    "cleanup": ("agent_sync.cli.cleanup", "Delete the records of tasks that ended long ago."),
+    "workspace": ("agent_sync.cli.workspace", "The records of all clones: list and destroy them."),
     "gauntlet": ("agent_sync.cli.gauntlet", "The quality gate: run, look at and set up its gates."),
     "emulator": ("agent_sync.cli.emulator", "A local GitHub to try things on."),
 }

@@ -11,7 +11,7 @@ from agent_sync.recovery.templates import CLAIM_TO_CLOSE
 from agent_sync.recovery.words import readable, with_output, with_prompt
 
 # What to do instead, by where the task stands.
-_HELPS = {
+HELPS = {
     State.INITIALIZING: "agent-sync resume",
     State.STEP_PENDING: "agent-sync step start",
     State.STEP_RUNNING: "agent-sync step done, or agent-sync validate",
@@ -64,7 +64,7 @@ def _allowed(record: Record, state: State, attempted: str) -> Record:
         raise IllegalMove(message, attempted=attempted, helps="agent-sync handoff, or agent-sync status")
     if record.state is not state:
         message = f"Task {record.task_id} is {record.state}, not {state}."
-        raise IllegalMove(message, attempted=attempted, helps=_HELPS.get(record.state, "agent-sync hook status"))
+        raise IllegalMove(message, attempted=attempted, helps=HELPS.get(record.state, "agent-sync hook status"))
     return record
 
 
