@@ -14,6 +14,7 @@ AgentSyncError
  ├─ RecordUnavailable    the disk would not read or write hook.json
  ├─ NoRecord             no task is recorded here
  ├─ IllegalMove          the recovery record's state does not allow it
+ ├─ HumansOnly           an agent asked for what only a human may decide
  ├─ GitFailed            git refused
  └─ GitHubError          GitHub answered, or did not
      ├─ NotSignedIn          no token, or one GitHub does not accept
@@ -129,6 +130,12 @@ class IllegalMove(AgentSyncError):
     """The recovery record's state does not allow what was asked."""
 
     code = "illegal-move"
+
+
+class HumansOnly(AgentSyncError):
+    """A decision that is a human's was asked for inside an agent's session."""
+
+    code = "humans-only"
 
 
 class GitFailed(AgentSyncError):

@@ -15,8 +15,8 @@ from agent_sync.recovery import words
 from agent_sync.recovery.checkpoint import interval_at, is_wanted
 from agent_sync.recovery.following import abandoned, finished, followed, goal_of
 from agent_sync.recovery.machine import moved
-from agent_sync.recovery.model import Record
-from agent_sync.recovery.moment import What, noted, with_files_touched
+from agent_sync.recovery.model import Owner, Record
+from agent_sync.recovery.moment import What, completion, noted, with_files_touched
 from agent_sync.recovery.progress import progressed
 from agent_sync.recovery.proof import verdicts
 from agent_sync.recovery.receipt_lines import receipt_lines as lines_of
@@ -54,6 +54,27 @@ def begin_claim(recorder: Recorder, claim: Claim, title: str, *, session_id: str
     return recorder.begin(task, now)
 
 
+def work(desk: Desk, change: Callable[[Record, datetime], Record], *, completes: bool = False) -> Record | None:
+    """Change the record by a command of whoever works on the task; what git has seen so far comes before it."""
+    now = clock.now()
+
+    def changed(record: Record) -> Record:
+        record = reconciled(owned(record, desk.recorder.owner(""), now), desk.git, desk.place, desk.settings, now)
+        if completes and is_wanted(Trigger.STEP_COMPLETE, desk.settings.record):
+            record = noted(record, desk.git, completion(record), now, os.urandom)
+        return progressed(change(record, now))
+
+    return desk.recorder.change(changed, now)
+
+
+def owned(record: Record, owner: Owner, now: datetime) -> Record:
+    """Return the record with its owner; a process that does not name its session keeps the one it has."""
+    same = owner.model_copy(update={"session_id": owner.session_id or record.owner.session_id})
+    if record.owner in (owner, same):
+        return record
+    return moved(record, Move.OWNER, now).model_copy(update={"owner": owner})
+
+
 def attempt(desk: Desk, note: Callable[[Desk], object]) -> None:
     """Write to the record if one is kept; trouble is told to the person at once, and stops nothing."""
     if desk.recorder.home is None:
@@ -76,6 +97,11 @@ def abandon(desk: Desk, reason: str) -> Record | None:
     """Give the task up."""
     now = clock.now()
     return desk.recorder.change(lambda record: abandoned(record, reason, now), now)
+
+
+def has_pointer(desk: Desk) -> bool:
+    """Tell whether the worktree has a task or a claim at all, without loading either."""
+    return Path(quiet.record_pointer(desk.place)).exists() or desk.store.file.exists()
 
 
 def receipt_lines(desk: Desk, commit: str) -> tuple[str, ...]:
@@ -129,10 +155,7 @@ def _caught_up(record: Record, *, desk: Desk, claim: Claim | None, occasion: Occ
 
 def _at_work(desk: Desk, record: Record, occasion: Occasion, now: datetime) -> Record:
     """The session that speaks owns the task; after a crash it goes on."""
-    owner = desk.recorder.owner(occasion.session_id)
-    if record.owner != owner:
-        record = moved(record, Move.OWNER, now).model_copy(update={"owner": owner})
-    return resumed(record, now)
+    return resumed(owned(record, desk.recorder.owner(occasion.session_id), now), now)
 
 
 def _based(desk: Desk, record: Record) -> Record:

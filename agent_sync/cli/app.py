@@ -13,7 +13,7 @@ import click
 from agent_sync import __version__
 from agent_sync.errors import AgentSyncError
 
-# Name → module (of the same attribute) and one line for `--help`, so that listing commands loads none of them.
+# Name → module (with its attribute, if not `command`) and one line for `--help`: listing commands loads none of them.
 COMMANDS = {
     "claim": ("agent_sync.cli.claim", "Take a task: branch, claim file, board, assignment."),
     "handoff": ("agent_sync.cli.handoff", "Say that the work is ready for a pull request."),
@@ -30,6 +30,17 @@ COMMANDS = {
     "doctor": ("agent_sync.cli.doctor", "Check the whole set-up, one line each."),
     "statusline": ("agent_sync.cli.statusline", "One line for Claude Code's status line."),
     "demo": ("agent_sync.cli.demo", "A whole task, live, on a local GitHub: no token, no network."),
+    "start": ("agent_sync.cli.start", "Begin a recorded task without GitHub."),
+    "step": ("agent_sync.cli.step", "Say how the present step goes on: start, output, done, fail."),
+    "validate": ("agent_sync.cli.validate", "Run a check or the gates, and sign a receipt of it."),
+    "checkpoint": ("agent_sync.cli.checkpoint", "Note how far the present step has come."),
+    "approve": ("agent_sync.cli.decision:approve", "Decide that a step that waits for a human is done."),
+    "reject": ("agent_sync.cli.decision:reject", "Decide that a step that waits for a human is tried again."),
+    "abandon": ("agent_sync.cli.decision:abandon", "Give a recorded task up."),
+    "resume": ("agent_sync.cli.resume", "Go on with a task, also after a crash."),
+    "hook": ("agent_sync.cli.hook", "The recovery record: look at, verify, recover and export it."),
+    "cleanup": ("agent_sync.cli.cleanup", "Delete the records of tasks that ended long ago."),
+    "workspace": ("agent_sync.cli.workspace", "The records of all clones: list and destroy them."),
     "gauntlet": ("agent_sync.cli.gauntlet", "The quality gate: run, look at and set up its gates."),
     "emulator": ("agent_sync.cli.emulator", "A local GitHub to try things on."),
 }
@@ -56,7 +67,8 @@ class LazyGroup(click.Group):
             return _hook_page(cmd_name)
         if cmd_name not in COMMANDS:
             ctx.fail(f"there is no command {cmd_name!r}. Try: agent-sync --help")
-        command = importlib.import_module(COMMANDS[cmd_name][0]).command
+        module, _, name = COMMANDS[cmd_name][0].partition(":")
+        command = getattr(importlib.import_module(module), name or "command")
         assert isinstance(command, click.Command)  # noqa: S101  # a slip in the table above
         return command
 

@@ -57,7 +57,7 @@ def run(context: click.Context, /, **options: Any) -> None:
       agent-sync gauntlet run --gate lint
       agent-sync gauntlet run --base-branch origin/release --json
     """
-    context.exit(_ran(Scope(), options))
+    context.exit(ran_gates(Scope(), options))
 
 
 @command.command("check")
@@ -70,7 +70,7 @@ def check(context: click.Context, /, **options: Any) -> None:
     Example:
       agent-sync gauntlet check --uncommitted
     """
-    context.exit(_ran(Scope(frozenset({"check"})), options))
+    context.exit(ran_gates(Scope(frozenset({"check"})), options))
 
 
 @command.command("review")
@@ -83,10 +83,11 @@ def review(context: click.Context, /, **options: Any) -> None:
     Example:
       agent-sync gauntlet review --gate security
     """
-    context.exit(_ran(Scope(frozenset({"review"})), options))
+    context.exit(ran_gates(Scope(frozenset({"review"})), options))
 
 
-def _ran(scope: Scope, options: dict[str, Any]) -> int:
+def ran_gates(scope: Scope, options: dict[str, Any]) -> int:
+    """Run gates, say how they came out, and return the exit status that says it to programs."""
     desk = desk_here()
     root = find_project(process_dir(), desk.place.root)
     if root is None:

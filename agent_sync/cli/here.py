@@ -18,12 +18,12 @@ def place_here() -> Place:
     return place
 
 
-def desk_here() -> Desk:
-    """Return the desk of the worktree the command was started in."""
+def desk_here(*, keeps_record: bool = True) -> Desk:
+    """Return the desk of the worktree the command was started in; one that only looks leaves the record alone."""
     desk = desk_at(place_here(), settings_file.environment())
     desk.cwd = quiet.process_dir()
     context = click.get_current_context(silent=True)
-    if context:
+    if context and keeps_record:
         # Every command is an occasion to see what happened in git and to the claim meanwhile.
         context.find_root().call_on_close(lambda: _keep_record(desk))
     return desk

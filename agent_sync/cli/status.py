@@ -1,4 +1,4 @@
-"""`agent-sync status`: claim, branch, PR, CI, issue and card side by side."""
+"""`agent-sync status`: claim, recovery record, branch, PR, CI, issue and card side by side."""
 
 import dataclasses
 import json
@@ -11,6 +11,7 @@ from agent_sync.claim.model import Claim
 from agent_sync.claim.store import ClaimStore
 from agent_sync.cli.console import working
 from agent_sync.cli.here import desk_here
+from agent_sync.cli.record_seen import Seen, record_seen
 from agent_sync.desk import Desk
 from agent_sync.errors import AgentSyncError
 from agent_sync.hooks.briefing import held
@@ -27,7 +28,7 @@ OK, BAD = "✓", "✗"
 @click.option("--all", "everywhere", is_flag=True, help="Every claim held in the worktrees of this repository.")
 @click.option("--offline", is_flag=True, help="Only what is known here, without asking GitHub.")
 def command(*, as_json: bool, watch: bool, everywhere: bool, offline: bool) -> None:
-    """Show claim, branch, pull request, CI, issue and card side by side, and mark what disagrees.
+    """Show claim, recovery record, branch, pull request, CI, issue and card side by side, and mark what disagrees.
 
     \b
     Examples:
@@ -49,21 +50,32 @@ def command(*, as_json: bool, watch: bool, everywhere: bool, offline: bool) -> N
 
 def _show(desk: Desk, *, as_json: bool, offline: bool) -> None:
     claim = desk.store.read()
+    recorded = record_seen(desk)
     if claim is None:
-        click.echo(
-            json.dumps({"claim": None}) if as_json else "No claim is held in this worktree.\nNext: agent-sync next"
-        )
+        _show_unclaimed(recorded, as_json=as_json)
         return
     found, following, trouble = _looked(desk, claim, offline=offline)
     if as_json:
         values = {"claim": json.loads(claim.to_json()), "rows": [dataclasses.asdict(row) for row in found]}
-        click.echo(json.dumps(values | {"next": following, "trouble": trouble}))
+        click.echo(json.dumps(values | {"next": following, "trouble": trouble, "record": recorded.values}))
         return
     click.echo(held(claim))
+    for line in recorded.lines:
+        click.echo(line)
     _draw(found) if sys.stdout.isatty() else _print(found)
     if trouble:
         click.echo(f"GitHub could not be asked: {trouble}", err=True)
     click.echo(f"Next: {following}")
+
+
+def _show_unclaimed(recorded: Seen, *, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps({"claim": None, "record": recorded.values}))
+        return
+    click.echo("No claim is held in this worktree.")
+    for line in recorded.lines:
+        click.echo(line)
+    click.echo(f"Next: {recorded.following or 'agent-sync next'}")
 
 
 def _looked(desk: Desk, claim: Claim, *, offline: bool) -> tuple[tuple[Row, ...], str, str]:

@@ -28,6 +28,7 @@ def check_all(place: Place, environment: Mapping[str, str]) -> Iterator[Result]:
     if desk is None:
         yield skip("github", "not asked, because the settings cannot be read")
     else:
+        yield from _record(desk)
         yield from _github(desk)
 
 
@@ -45,6 +46,13 @@ def _desk(place: Place, environment: Mapping[str, str]) -> tuple[Desk | None, Ba
         return desk_at(place, environment), None
     except BadConfig as error:
         return None, error
+
+
+def _record(desk: Desk) -> Iterator[Result]:
+    """Load what reads records only now."""
+    from agent_sync.doctor.record import check_record
+
+    yield from check_record(desk)
 
 
 def _github(desk: Desk) -> Iterator[Result]:

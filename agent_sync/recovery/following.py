@@ -86,7 +86,7 @@ def _working(record: Record, now: datetime) -> Record:
     match record.state:
         case State.STEP_RUNNING | State.STEP_VALIDATING | State.RECOVERING:
             return record
-        case State.AWAITING_HUMAN if not _waits_for_claim(record):
+        case State.AWAITING_HUMAN if not waits_for_claim(record):
             return record
         case _:
             return _running(record, now)
@@ -131,7 +131,8 @@ def _has_begun(record: Record) -> bool:
     return record.current_step is not None and record.steps[_index(record)].status is not StepStatus.PENDING
 
 
-def _waits_for_claim(record: Record) -> bool:
+def waits_for_claim(record: Record) -> bool:
+    """Tell whether a human is waited for because of where the claim is: a merge, or consent to close."""
     entered = next(_entries(record), None)
     return entered is not None and entered.details.get("source") == _SOURCE
 

@@ -29,6 +29,15 @@ class What:
     artifacts: tuple[str, ...] = ()
 
 
+def completion(record: Record) -> tuple[What, ...]:
+    """Return the checkpoint of a step that is about to be completed."""
+    step = record.current_step
+    if step is None:
+        return ()
+    key = f"step:{step.step_name}:{record.steps[step.step_index].attempts}"
+    return (What(Trigger.STEP_COMPLETE, f"Step {step.step_name} is complete", key),)
+
+
 def noted(record: Record, git: Git, what: tuple[What, ...], now: datetime, randomness: Randomness) -> Record:
     """Return the record with these checkpoints, the files the step has touched, and how they lie on disk.
 

@@ -111,7 +111,7 @@ def _review(step: StepContext) -> list[str]:
 
 
 def _ending(record: Record, step: StepContext) -> str:
-    own = "When complete, run `agent-sync validate` to verify your changes, then `agent-sync step done`"
+    own = "When complete, run `agent-sync validate -- CMD` to verify your changes: a pass completes the step"
     return _ENDINGS.get(step.step_name, own) if record.template == CLAIM_TO_CLOSE else own
 
 

@@ -5,16 +5,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
+from agent_sync.errors import AgentSyncError
 from agent_sync.git import Git
 from agent_sync.place import Place
 from agent_sync.recovery import active
 from agent_sync.recovery.home import Home, home_of, issue_task, text_task, workspace_of
 from agent_sync.recovery.machine import begun, moved
-from agent_sync.recovery.model import Owner, Record, StepContext
+from agent_sync.recovery.model import Owner, Record, Step, StepContext
 from agent_sync.recovery.owner import client_process
 from agent_sync.recovery.proc import SystemProcesses
 from agent_sync.recovery.proof import page
-from agent_sync.recovery.states import TERMINAL, Move, State
+from agent_sync.recovery.states import TERMINAL, Move, State, StepStatus
 from agent_sync.recovery.store import RecordStore
 from agent_sync.recovery.templates import CLAIM_TO_CLOSE, steps_of
 from agent_sync.settings import Settings
@@ -33,6 +34,8 @@ class NewTask:
     branch: str = ""
     resumed_from: str = ""
     session_id: str = ""
+    # Steps that have come some way already, where a task is taken up again; else the template's.
+    steps: tuple[Step, ...] = ()
 
 
 @dataclass
@@ -73,11 +76,14 @@ class Recorder:
             active.unpoint(self.place)
         return changed
 
-    def begin(self, task: NewTask, now: datetime) -> Kept | None:
-        """Begin the record of a task; a claim is worked on at once, other tasks wait for their first step."""
+    def begin(self, task: NewTask, now: datetime, prepare: Callable[[], object] | None = None) -> Kept | None:
+        """Begin the record of a task; a claim is worked on at once, other tasks wait for their first step.
+
+        What `prepare` raises fails the task, and is raised again.
+        """
         if self.home is None:
             return None
-        steps = steps_of(task.template, self.settings)
+        steps = task.steps or steps_of(task.template, self.settings)
         workspace, root, owner = workspace_of(self.place), self.place.root, self.owner(task.session_id)
         wanted = issue_task(task.issue_number) if task.issue_number else text_task(task.description)
 
@@ -97,17 +103,35 @@ class Recorder:
                 worktree=root,
                 owner=owner,
                 resumed_from=task.resumed_from,
+                current_step=_taken_up(task.steps),
             )
             return begun(record, now)
 
         store, record = self.home.begin(workspace, wanted, first)
         active.point(self.place, record)
-        return store, store.update(lambda new: self._set_up(new, now), now)
+        try:
+            if prepare:
+                prepare()
+        except AgentSyncError as error:
+            reason = error.happened
+            store.update(lambda new: moved(new, Move.SETUP_FAILED, now, reason=reason), now)
+            active.unpoint(self.place)
+            raise
+        return store, store.update(lambda new: self.set_up(new, now), now)
 
-    def _set_up(self, record: Record, now: datetime) -> Record:
+    def set_up(self, record: Record, now: datetime) -> Record:
+        """Return the record ready for its first step; one that is already is returned as it is."""
+        if record.state is not State.INITIALIZING:
+            return record
         is_claim = record.template == CLAIM_TO_CLOSE
         limit = 0 if is_claim else self.settings.record.max_attempts
         ready = moved(record, Move.SETUP_COMPLETE, now)
         step = ready.current_step or StepContext(step_name=record.steps[0].name, step_index=0)
         ready = ready.model_copy(update={"current_step": step.model_copy(update={"max_attempts": limit})})
         return moved(ready, Move.START_STEP, now) if is_claim else ready
+
+
+def _taken_up(steps: tuple[Step, ...]) -> StepContext | None:
+    """Return the first step that is left of a task that is taken up again."""
+    left = [number for number, step in enumerate(steps) if step.status is StepStatus.PENDING]
+    return StepContext(step_name=steps[left[0]].name, step_index=left[0]) if left else None

@@ -10,10 +10,11 @@ from agent_sync.recovery.chain import head_of
 from agent_sync.recovery.checkpoint import is_wanted
 from agent_sync.recovery.evidence import Kind, Ran, Slot, Work
 from agent_sync.recovery.model import Record
-from agent_sync.recovery.moment import What, noted
+from agent_sync.recovery.moment import What, completion, noted
 from agent_sync.recovery.recorder import Recorder
 from agent_sync.recovery.signing import sign
-from agent_sync.recovery.states import Trigger
+from agent_sync.recovery.states import State, Trigger
+from agent_sync.recovery.templates import CLAIM_TO_CLOSE
 from agent_sync.recovery.validation import Ending, receipted, validated
 
 
@@ -42,9 +43,12 @@ def with_validation(  # noqa: PLR0913  # who keeps it, what ran, on what, and ho
         if master:
             receipt = sign(one, _work(record, looked, label), next_slot(record), master)
             record = receipted(record, receipt, now)
-    if ending is Ending.PASSED and is_wanted(Trigger.VALIDATION, recorder.settings.record):
-        what = What(Trigger.VALIDATION, _passed(ran), artifacts=_artifacts(record, len(ran)))
-        record = noted(record, recorder.git, (what,), now, os.urandom)
+    if ending is Ending.PASSED:
+        passed = What(Trigger.VALIDATION, _passed(ran), artifacts=_artifacts(record, len(ran)))
+        ends_step = record.state is State.STEP_VALIDATING and record.template != CLAIM_TO_CLOSE
+        wanted = (passed, *(completion(record) if ends_step else ()))
+        what = tuple(one for one in wanted if is_wanted(one.trigger, recorder.settings.record))
+        record = noted(record, recorder.git, what, now, os.urandom)
     return validated(record, ending, now)
 
 

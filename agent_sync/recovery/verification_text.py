@@ -17,7 +17,7 @@ def lines(receipt: Receipt, verdict: Verdict) -> tuple[str, ...]:
         f"Command: {escaped(receipt.command)}",
         f"Exit Code: {receipt.exit_code}",
         f"Key Path: {escaped(receipt.key_path)}",
-        f"Signature: {_signature(verdict)}",
+        f"Signature: {signature_text(verdict)}",
         "",
         *_conclusion(receipt, verdict),
     )
@@ -36,7 +36,8 @@ def exit_status(verdict: Verdict | None) -> int:
             assert_never(verdict)
 
 
-def _signature(verdict: Verdict) -> str:
+def signature_text(verdict: Verdict) -> str:
+    """Return what checking a receipt showed, in a few words."""
     match verdict:
         case Valid():
             return "VALID ✓"

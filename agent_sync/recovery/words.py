@@ -9,7 +9,7 @@ LONGEST_PROMPT = 2_000
 
 def with_output(record: Record, said: str) -> Record:
     """Return the record with the agent's last answer: its tail, and how long it was."""
-    text = _readable(said)
+    text = readable(said)
     if not text or record.current_step is None:
         return record
     changes = {"last_output": text[-TAIL:], "last_output_length": len(text)}
@@ -18,7 +18,7 @@ def with_output(record: Record, said: str) -> Record:
 
 def with_prompt(record: Record, prompt: str) -> Record:
     """Return the record with what the human asked for last."""
-    text = _readable(prompt)[:LONGEST_PROMPT]
+    text = readable(prompt)[:LONGEST_PROMPT]
     return _in_step(record, {"prompt": text}) if text and record.current_step else record
 
 
@@ -37,6 +37,6 @@ def _in_step(record: Record, changes: dict[str, object]) -> Record:
     return record if step == record.current_step else record.model_copy(update={"current_step": step})
 
 
-def _readable(text: str) -> str:
-    """Return a text that every JSON reader takes: half characters are replaced."""
+def readable(text: str) -> str:
+    """Return a text that every JSON reader takes, without secrets; half characters are replaced."""
     return masked(text.strip()).encode("utf-8", "replace").decode()

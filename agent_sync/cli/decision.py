@@ -1,0 +1,88 @@
+"""`agent-sync approve · reject · abandon`: what people decide about a task."""
+
+import click
+
+from agent_sync import clock, recording
+from agent_sync.cli.here import desk_here
+from agent_sync.cli.recorded import record_here, tell_standing
+from agent_sync.desk import Desk
+from agent_sync.errors import HumansOnly, IllegalMove
+from agent_sync.recovery import by_hand
+from agent_sync.recovery.following import abandoned
+from agent_sync.recovery.states import State
+from agent_sync.recovery.templates import CLAIM_TO_CLOSE
+from agent_sync.recovery.words import readable
+
+_SAID_SO = "A human has said so: needed inside an agent's session."
+
+
+@click.command("approve")
+@click.option("--reason", default="", help="Why; kept in the history.")
+@click.option("--yes", is_flag=True, help=_SAID_SO)
+def approve(*, reason: str, yes: bool) -> None:
+    """Decide that the step a human was waited for is done: the next one is pending, or the task is completed.
+
+    This is for people: inside an agent's session it is refused without --yes, which says that a human has decided.
+    In the record of a claim, whose steps follow the claim, it lets the agent go on.
+
+    \b
+    Example:
+      agent-sync approve --reason "the failing test is known to be flaky"
+    """
+    desk = _decidable(yes=yes, command="approve")
+    is_step_done = record_here(desk)[1].template != CLAIM_TO_CLOSE
+    record = recording.work(desk, lambda record, now: by_hand.approved(record, reason, now), completes=is_step_done)
+    if record:
+        tell_standing(record)
+
+
+@click.command("reject")
+@click.option("--reason", default="", help="Why; kept in the history.")
+@click.option("--yes", is_flag=True, help=_SAID_SO)
+def reject(*, reason: str, yes: bool) -> None:
+    """Decide that the step a human was waited for is to be tried again; after the last attempt the task has failed.
+
+    This is for people: inside an agent's session it is refused without --yes, which says that a human has decided.
+
+    \b
+    Example:
+      agent-sync reject --reason "the test must pass"
+    """
+    desk = _decidable(yes=yes, command="reject")
+    record = recording.work(desk, lambda record, now: by_hand.rejected(record, reason, now))
+    if record:
+        tell_standing(record)
+
+
+@click.command("abandon")
+@click.option("--reason", default="", help="Why; kept in the history.")
+def abandon(*, reason: str) -> None:
+    """Give a task up. Its record is kept for a while: `agent-sync resume --reopen TASK` takes it up again.
+
+    \b
+    Example:
+      agent-sync abandon --reason "not needed any more"
+    """
+    desk = desk_here()
+    task_id = record_here(desk)[1].task_id
+    claim = desk.store.read()
+    if claim:
+        message = f"Task {task_id} is the claim of issue #{claim.issue_number}, which is given back first."
+        raise IllegalMove(message, attempted="abandoning the task", helps="agent-sync release")
+    now = clock.now()
+    why = readable(reason) or "abandoned by command"
+    record = desk.recorder.change(lambda record: abandoned(record, why, now), now)
+    if record:
+        tell_standing(record)
+    click.echo(f"Take it up again: agent-sync resume --reopen {task_id}")
+
+
+def _decidable(*, yes: bool, command: str) -> Desk:
+    """Return the desk where a human may decide; who works for an agent is not one."""
+    desk = desk_here()
+    record = record_here(desk)[1]
+    if desk.environment.get("CLAUDECODE") and not yes and record.state is State.AWAITING_HUMAN:
+        message = "This is for a human to decide, and an agent's session is asking."
+        helps = f"ask the human; once they have decided: agent-sync {command} --yes"
+        raise HumansOnly(message, attempted=f"deciding about task {record.task_id}", helps=helps)
+    return desk

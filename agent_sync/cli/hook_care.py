@@ -1,0 +1,109 @@
+"""`agent-sync hook regenerate · recover · install · uninstall`: the record after trouble, and what wakes it."""
+
+from typing import assert_never
+
+import click
+
+from agent_sync.cli.here import desk_here
+from agent_sync.cli.recorded import record_here, tell_standing
+from agent_sync.errors import BadConfig
+from agent_sync.install import githooks
+from agent_sync.lifecycle.foreign import one_line
+from agent_sync.recovering import recover as recovered
+from agent_sync.recovery.derived import VIEW
+from agent_sync.recovery.model import Record
+from agent_sync.recovery.states import State
+
+
+@click.command("regenerate")
+def regenerate() -> None:
+    """Write HOOK.md anew from hook.json, which is the truth.
+
+    \b
+    Example:
+      agent-sync hook regenerate
+    """
+    store, _ = record_here(desk_here(keeps_record=False))
+    is_new = store.rebuild()
+    click.echo(f"{store.directory / VIEW} {'was written anew' if is_new else 'is as it should be'}.")
+
+
+@click.command("recover")
+def recover() -> None:
+    """Look whether the task has crashed, note it, and say what is advised; a second look changes nothing.
+
+    \b
+    Example:
+      agent-sync hook recover
+    """
+    desk = desk_here(keeps_record=False)
+    record_here(desk)
+    record = recovered(desk)
+    if record:
+        tell_standing(record)
+        for line in _advice(record):
+            click.echo(line)
+
+
+def _advice(record: Record) -> list[str]:
+    found = record.recovery
+    if found is None or record.state not in {State.RECOVERING, State.AWAITING_HUMAN}:
+        return ["Nothing has crashed: whoever works on the task is there, or nothing was under way."]
+    checkpoint = [f"Last Checkpoint: {found.last_checkpoint_id}"] if found.last_checkpoint_id else []
+    following = "agent-sync resume" if record.state is State.RECOVERING else "agent-sync hook status"
+    return [
+        f"Crash: {found.crash_type}, detected {found.detected_at:%Y-%m-%d %H:%M:%S} UTC in {found.last_known_state}",
+        f"Advice: {found.recommended_action}",
+        f"Why: {one_line(found.reason, limit=400)}",
+        *checkpoint,
+        f"Next: {following}",
+    ]
+
+
+@click.command("install")
+def install() -> None:
+    """Have git tell the record of every commit: adds a few lines to the post-commit hook, which is otherwise kept.
+
+    Without it commits and pushes are found at the next hook of the client or the next command.
+
+    \b
+    Example:
+      agent-sync hook install
+    """
+    desk = desk_here()
+    match githooks.install(desk.git, desk.place):
+        case githooks.Installed(file=file, was_there=was_there):
+            click.echo(f"{'Added to' if was_there else 'Wrote'} {file}. Take it out: agent-sync hook uninstall")
+        case githooks.Unchanged(file=file):
+            click.echo(f"{file} calls agent-sync already.")
+        case githooks.Refused() as refused:
+            _refuse(refused, "installing the git hook")
+        case _ as never:
+            assert_never(never)
+
+
+@click.command("uninstall")
+def uninstall() -> None:
+    """Take exactly what `hook install` put in out of the post-commit hook.
+
+    \b
+    Example:
+      agent-sync hook uninstall
+    """
+    desk = desk_here()
+    match githooks.uninstall(desk.git, desk.place):
+        case githooks.Removed(files=files):
+            click.echo(f"Taken out of {', '.join(str(file) for file in files)}.")
+        case githooks.Unchanged(file=file):
+            click.echo(f"{file} has nothing of agent-sync.")
+        case githooks.Refused() as refused:
+            _refuse(refused, "taking the git hook out")
+        case _ as never:
+            assert_never(never)
+
+
+def _refuse(refused: githooks.Refused, attempted: str) -> None:
+    raise BadConfig(f"{refused.reason} Nothing was written.", attempted=attempted, helps=refused.instructions)
+
+
+COMMANDS = (regenerate, recover, install, uninstall)

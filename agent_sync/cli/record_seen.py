@@ -1,0 +1,39 @@
+"""What `agent-sync status` shows of the recovery record; trouble with it hides nothing else."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from agent_sync import clock
+from agent_sync.cli.hook_views import checkpoint_line, status_values
+from agent_sync.cli.recorded import standing_of
+from agent_sync.desk import Desk
+from agent_sync.errors import AgentSyncError
+from agent_sync.recovery.by_hand import HELPS
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The record for programs, for people, and the command that leads on."""
+
+    values: dict[str, Any] | None = None
+    lines: tuple[str, ...] = ()
+    following: str = ""
+
+
+def record_seen(desk: Desk) -> Seen:
+    """Return what is on record for this worktree; nothing where nothing is."""
+    try:
+        found = desk.recorder.opened()
+        if found is None:
+            return Seen()
+        values = status_values(desk, found, clock.now())
+    except (AgentSyncError, OSError) as error:
+        return Seen({"trouble": str(error)}, (f"Hook State: cannot be read: {error}",), "agent-sync hook recover")
+    record = found[1]
+    lines = (
+        f"Task: {record.task_id}",
+        f"Hook State: {standing_of(record)}",
+        f"Last Checkpoint: {checkpoint_line(record, clock.now())}",
+    )
+    changed = () if values["integrity"] == "intact" else (f"Integrity: {values['integrity']}",)
+    return Seen(values, (*lines, *changed), HELPS.get(record.state, "agent-sync hook status"))

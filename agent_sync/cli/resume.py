@@ -1,0 +1,88 @@
+"""`agent-sync resume`: go on with a task, also after a crash."""
+
+import click
+
+from agent_sync import clock, recording
+from agent_sync.cli.here import desk_here
+from agent_sync.cli.recorded import record_here, task_here, tell_standing
+from agent_sync.cli.start import begun, refuse_second, tell_begun
+from agent_sync.desk import Desk
+from agent_sync.errors import IllegalMove
+from agent_sync.recovering import recover
+from agent_sync.recovery.derived import VIEW
+from agent_sync.recovery.model import Record, Step
+from agent_sync.recovery.next_steps import to_do
+from agent_sync.recovery.owner import standing
+from agent_sync.recovery.proc import SystemProcesses
+from agent_sync.recovery.recorder import NewTask
+from agent_sync.recovery.states import TERMINAL, Standing, StepStatus
+from agent_sync.recovery.synopsis import synopsis
+from agent_sync.recovery.templates import CLAIM_TO_CLOSE
+from agent_sync.spool import Occasion
+
+_DONE = frozenset({StepStatus.COMPLETED, StepStatus.SKIPPED})
+
+
+@click.command("resume")
+@click.option("--reopen", default="", metavar="TASK", help="Take a task up again that has ended, in a new record.")
+def command(*, reopen: str) -> None:
+    """Go on with the task of this worktree: notes a crash, follows the advice, and says what to do now.
+
+    \b
+    Examples:
+      agent-sync resume
+      agent-sync resume --reopen fix-null-pointer-in-config
+    """
+    desk = desk_here()
+    if reopen:
+        _reopen(desk, reopen)
+        return
+    _warn_of_other(desk, record_here(desk)[1])
+    recover(desk)
+    now = clock.now()
+    # A start that was killed half-way is finished first.
+    desk.recorder.change(lambda record: desk.recorder.set_up(record, now), now)
+    recording.catch_up(desk, Occasion(is_work=True))
+    store, record = record_here(desk)
+    click.echo(synopsis(record, str(store.directory)))
+    tell_standing(record)
+    click.echo("")
+    for line in to_do(record):
+        click.echo(line)
+    click.echo(f"\nRead on: {store.directory / VIEW}")
+
+
+def _warn_of_other(desk: Desk, record: Record) -> None:
+    own = desk.recorder.owner("")
+    is_other = (record.owner.pid, record.owner.started) != (own.pid, own.started)
+    if is_other and standing(record.owner, SystemProcesses()) is Standing.ALIVE:
+        click.echo(f"warning: process {record.owner.pid} was at work on this task and still lives", err=True)
+
+
+def _reopen(desk: Desk, task_id: str) -> None:
+    """Begin a new record with what is left of an old one, which stays as it is."""
+    old = task_here(desk, task_id)[1]
+    attempted = f"taking {task_id} up again"
+    if old.state not in TERMINAL:
+        raise IllegalMove(
+            f"Task {task_id} has not ended: it is {old.state}.", attempted=attempted, helps="agent-sync resume"
+        )
+    if old.template == CLAIM_TO_CLOSE:
+        helps = f"agent-sync claim {old.issue_number}"
+        raise IllegalMove(f"Task {task_id} was a claim.", attempted=attempted, helps=helps)
+    steps = tuple(_left(step) for step in old.steps)
+    if all(step.status in _DONE for step in steps):
+        message = f"Task {task_id} is complete: nothing of it is left."
+        raise IllegalMove(message, attempted=attempted, helps="agent-sync start --help")
+    refuse_second(desk)
+    task = NewTask(old.description, old.template, branch=old.branch, resumed_from=old.task_id, steps=steps)
+    tell_begun(begun(desk, task), as_json=False)
+
+
+def _left(step: Step) -> Step:
+    """Return a step as the new record begins with it: what is done stays done, its receipt is in the old record."""
+    return (
+        step.model_copy(update={"receipt_id": ""})
+        if step.status in _DONE
+        else Step(name=step.name, idempotent=step.idempotent)
+    )

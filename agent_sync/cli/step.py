@@ -1,0 +1,80 @@
+"""`agent-sync step`: moves the present step of a task by hand."""
+
+import sys
+from collections.abc import Callable
+from datetime import datetime
+
+import click
+
+from agent_sync import recording
+from agent_sync.cli.here import desk_here
+from agent_sync.cli.recorded import record_here, tell_standing
+from agent_sync.errors import BadInput
+from agent_sync.recovery import by_hand
+from agent_sync.recovery.model import Record
+
+Change = Callable[[Record, datetime], Record]
+
+
+@click.group("step")
+def command() -> None:
+    """Say how the present step of a task goes on: start, output, done, fail."""
+
+
+@command.command("start")
+@click.option("--prompt", default="", help="What was asked for; kept in the record.")
+def start(*, prompt: str) -> None:
+    """Begin the step that is pending.
+
+    \b
+    Example:
+      agent-sync step start --prompt "find out why the parser crashes"
+    """
+    _worked(lambda record, now: by_hand.step_started(record, prompt, now))
+
+
+@command.command("output")
+@click.argument("text")
+def output(*, text: str) -> None:
+    """Give what came of the step (`-` reads it from standard input): its validation follows.
+
+    \b
+    Examples:
+      agent-sync step output "added the missing check"
+      tail -n 20 notes.txt | agent-sync step output -
+    """
+    given = sys.stdin.buffer.read().decode("utf-8", "replace") if text == "-" else text
+    if not given.strip():
+        raise BadInput("There is no output to keep.", helps="agent-sync step output --help")
+    _worked(lambda record, now: by_hand.output_given(record, given, now))
+
+
+@command.command("done")
+def done() -> None:
+    """Complete the running step without a validation; the next one is pending, or the task is completed.
+
+    \b
+    Example:
+      agent-sync step done
+    """
+    _worked(by_hand.step_done, completes=True)
+
+
+@command.command("fail")
+@click.option("--reason", default="", help="Why; kept in the history.")
+def fail(*, reason: str) -> None:
+    """Give this attempt up: the step is tried again, or the task has failed after the last attempt.
+
+    \b
+    Example:
+      agent-sync step fail --reason "wrong approach"
+    """
+    _worked(lambda record, now: by_hand.step_failed(record, reason, now))
+
+
+def _worked(change: Change, *, completes: bool = False) -> None:
+    desk = desk_here()
+    record_here(desk)
+    record = recording.work(desk, change, completes=completes)
+    if record:
+        tell_standing(record)

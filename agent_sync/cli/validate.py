@@ -1,0 +1,84 @@
+"""`agent-sync validate`: run a check or the gates, and sign a receipt of it."""
+
+import re
+import sys
+from datetime import timedelta
+
+import click
+
+from agent_sync.cli.gauntlet import ran_gates
+from agent_sync.cli.here import desk_here
+from agent_sync.cli.recorded import record_here, tell_standing
+from agent_sync.desk import Desk
+from agent_sync.gauntlet.config import find_project
+from agent_sync.gauntlet.plan import Scope
+from agent_sync.quiet import process_dir
+from agent_sync.recovery.model import Record
+from agent_sync.recovery.tee import Outlet
+from agent_sync.recovery.words import readable
+from agent_sync.validating import Check, validate
+
+_EVERYTHING = {"base": "", "commit": "", "uncommitted": False, "gate": "", "again": True, "as_json": False}
+_LENGTH = re.compile(r"([0-9]{1,6})(s|m|h)")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours"}
+
+
+@click.command("validate", context_settings={"allow_interspersed_args": False})
+@click.option("--timeout", default="", help="Longest time the command may take, such as 90s, 10m or 1h.")
+@click.option("--label", default="", help="What the check is called.")
+@click.argument("words", nargs=-1, metavar="[-- CMD...]")
+@click.pass_context
+def command(context: click.Context, *, timeout: str, label: str, words: tuple[str, ...]) -> None:
+    """Run a command for the present step, or the gates where none is given, and sign a receipt of how it ended.
+
+    One word is a line for the shell; several are a program and its arguments. A pass completes the step, a failure
+    calls a human; in a claim the agent goes on. Exit code 0 if it passed, 1 if not.
+
+    \b
+    Examples:
+      agent-sync validate -- make test
+      agent-sync validate --timeout 10m --label lint -- "ruff check . && mypy"
+      agent-sync validate
+    """
+    desk = desk_here()
+    kept = record_here(desk)
+    limit = _limit(timeout)
+    if not words:
+        context.exit(_gates(desk))
+    shown = Outlet(sys.stdout.buffer, sys.stderr.buffer)
+    sys.stdout.flush()
+    given = words[0] if len(words) == 1 else words
+    record = validate(desk, kept, Check(given, readable(label), limit), shown)
+    context.exit(_told(record) if record else 1)
+
+
+def _gates(desk: Desk) -> int:
+    if find_project(process_dir(), desk.place.root) is None:
+        raise click.UsageError("There are no gates here, so name a command: agent-sync validate -- CMD")
+    before = record_here(desk)[1].receipts_total
+    status = ran_gates(Scope(), _EVERYTHING)
+    found = desk.recorder.opened()
+    if found:
+        made = found[1].receipts_total - before
+        for receipt in found[1].receipts[-made:] if made else ():
+            click.echo(f"Receipt: {receipt.receipt_id} ({receipt.label}, exit code {receipt.exit_code})")
+        tell_standing(found[1])
+    return status
+
+
+def _told(record: Record) -> int:
+    receipt = record.receipts[-1]
+    how = "passed" if receipt.has_passed else "failed"
+    signed = "" if receipt.signature else ", UNSIGNED"
+    click.echo(f"Receipt: {receipt.receipt_id} ({how}, exit code {receipt.exit_code}, {receipt.duration}{signed})")
+    tell_standing(record)
+    return 0 if receipt.has_passed else 1
+
+
+def _limit(text: str) -> timedelta | None:
+    if not text:
+        return None
+    found = _LENGTH.fullmatch(text)
+    if not found or not int(found[1]):
+        raise click.UsageError(f"--timeout {text!r} is no length of time; write a number with s, m or h, such as 10m.")
+    return timedelta(**{_UNITS[found[2]]: int(found[1])})
