@@ -6,7 +6,7 @@ import fcntl
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from agent_sync.errors import LockHeld
@@ -80,7 +80,7 @@ def write_atomic(
         with _closing(descriptor):
             if is_exact:
                 os.fchmod(descriptor, mode)
-            _write_all(descriptor, content)
+            write_all(descriptor, content)
             os.fsync(descriptor)
         if previous:
             _keep(path, previous)
@@ -100,7 +100,7 @@ def append(path: Path, content: bytes, *, at: int, is_durable: bool) -> None:
             os.ftruncate(descriptor, at)
         os.lseek(descriptor, at, os.SEEK_SET)
         try:
-            _write_all(descriptor, content)
+            write_all(descriptor, content)
         except BaseException:
             with contextlib.suppress(OSError):
                 os.ftruncate(descriptor, at)
@@ -111,12 +111,12 @@ def append(path: Path, content: bytes, *, at: int, is_durable: bool) -> None:
         sync_directory(path.parent)
 
 
-def _write_all(descriptor: int, content: bytes) -> None:
+def write_all(descriptor: int, content: bytes, write: Callable[[int, memoryview], int] = os.write) -> None:
     """Write every byte, however few the system takes at a time, and make sure that it has them."""
     expected = os.fstat(descriptor).st_size + len(content)
     rest = memoryview(content)
     while rest:
-        taken = os.write(descriptor, rest)
+        taken = write(descriptor, rest)
         if taken <= 0:
             raise OSError(errno.EIO, "nothing more was written")
         rest = rest[taken:]

@@ -15,7 +15,9 @@ from support.prove import PROVE
 from support.stored_records import LATER, created_once, full_store, noted, saved_once, with_events
 from support.traced import TracedWriter, points
 
+from agent_sync import files
 from agent_sync.errors import RecordUnavailable
+from agent_sync.recovery.derived import task_json
 from agent_sync.recovery.integrity import Intact
 from agent_sync.recovery.store import RecordStore
 
@@ -100,8 +102,27 @@ def test_success_survives_a_power_cut(drive, how, record_property):
         assert store.read() == record
         assert store.integrity(record) == Intact()
         assert record.digest in (store.directory / "HOOK.md").read_text()
+        assert (store.directory / "task.json").read_bytes() == task_json(record)
         assert store.quarantined() == ()
     record_property("counted", f"cut the power after {len(saves)} saves of a record, mode {how}: all there")
+
+
+@pytest.mark.parametrize("how", CUTS.values(), ids=CUTS)
+def test_each_write_survives_a_power_cut_by_itself(drive, how):
+    """A file replaced, a line appended and a directory made are on the disk, even if nothing is written after."""
+    directory, file, lines = drive.where / "a" / "b", drive.where / "file", drive.where / "lines"
+    files.make_directory(directory, mode=0o700)
+    drive.cut(how)
+    assert directory.is_dir()
+    for content in (b"old", b"new"):
+        files.write_atomic(file, content, previous=drive.where / "previous")
+        drive.cut(how)
+        assert file.read_bytes() == content
+    assert (drive.where / "previous").read_bytes() == b"old"
+    for number in range(2):
+        files.append(lines, b"x\n", at=2 * number, is_durable=True)
+        drive.cut(how)
+        assert lines.read_bytes() == b"x\n" * (number + 1)
 
 
 @pytest.mark.parametrize("how", CUTS.values(), ids=CUTS)
