@@ -79,7 +79,9 @@ def _answer(bench: Bench, attempt: _Attempt) -> Outcome | None:
         return None
     if pending and _is_held_by(seen, pending.nonce):
         return Won(seen)
-    bench.intents.settle(attempt.issue)
+    if pending and pending.old != seen.sha:
+        # From where it is now our push cannot arrive any more.
+        bench.intents.settle(attempt.issue)
     return Lost(seen)
 
 

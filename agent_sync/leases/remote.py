@@ -111,4 +111,5 @@ def _verdict(done: Finished, refs: set[str]) -> Verdict:
     found = {flags.get(ref, "") for ref in refs}
     if done.status == 0 and found <= _MOVED:
         return Verdict.LANDED
-    return Verdict.REJECTED if _REFUSED in found else Verdict.SILENT
+    # Over HTTP git may name only the one ref for which it gave all of them up.
+    return Verdict.REJECTED if _REFUSED in flags.values() else Verdict.SILENT
