@@ -157,7 +157,7 @@ class Lease(Section):
 
     ttl_s: Annotated[
         float,
-        Field(ge=60, allow_inf_nan=False, description="How long a claim lasts without a sign of life from its holder"),
+        Field(ge=1, allow_inf_nan=False, description="How long a claim lasts without a sign of life from its holder"),
     ] = 3600
     allowance_s: Annotated[Seconds, Field(description="How much the clocks of two machines may differ")] = 60
     where: Annotated[

@@ -7,7 +7,7 @@ from agent_sync.leases.bench import ATTEMPTS, Bench, Draft, pause
 from agent_sync.leases.identity import fresh_id
 from agent_sync.leases.intents import Intent, Verb
 from agent_sync.leases.model import State, Tip
-from agent_sync.leases.remote import Verdict
+from agent_sync.leases.remote import Pushed, Verdict
 from agent_sync.leases.results import Doubt, Lost, Outcome, Request, Seen, Unknown, Won
 
 
@@ -19,6 +19,7 @@ class _Attempt:
     request: Request
     seen: Seen
     pending: Intent | None
+    is_sent: bool
     number: int = 1
 
 
@@ -26,7 +27,7 @@ def acquire(bench: Bench, issue: int, request: Request) -> Outcome:
     """Take an issue that nobody holds: one push if nobody ever did, and a look only if that fails."""
     pending = bench.begun(issue)
     seen = bench.store.look(issue) if pending else _guess(bench, issue)
-    return _acquired(bench, _Attempt(issue, request, seen, pending))
+    return _acquired(bench, _Attempt(issue, request, seen, pending, pending is not None))
 
 
 def take_over(bench: Bench, seen: Tip, request: Request) -> Outcome:
@@ -34,7 +35,7 @@ def take_over(bench: Bench, seen: Tip, request: Request) -> Outcome:
     pending = bench.begun(seen.lease.issue)
     if pending and _is_held_by(seen, pending.nonce):
         return Won(seen)
-    return _taken_over(bench, _Attempt(seen.lease.issue, request, seen, pending), seen)
+    return _taken_over(bench, _Attempt(seen.lease.issue, request, seen, pending, pending is not None), seen)
 
 
 def _acquired(bench: Bench, attempt: _Attempt) -> Outcome:
@@ -46,7 +47,7 @@ def _acquired(bench: Bench, attempt: _Attempt) -> Outcome:
     pushed = bench.swap(draft)
     if pushed.verdict is Verdict.LANDED:
         return Won(draft.tip)
-    following = _following(bench, attempt, draft)
+    following = _following(bench, attempt, draft, pushed)
     if attempt.number == ATTEMPTS:
         return _answer(bench, following) or bench.doubt(draft, pushed)
     return _acquired(bench, following)
@@ -57,7 +58,7 @@ def _taken_over(bench: Bench, attempt: _Attempt, judged: Tip) -> Outcome:
     pushed = bench.swap(draft)
     if pushed.verdict is Verdict.LANDED:
         return Won(draft.tip)
-    following = _following(bench, attempt, draft)
+    following = _following(bench, attempt, draft, pushed)
     if not isinstance(following.seen, Tip) or following.seen.sha != judged.sha:
         vanished = Unknown(Doubt.VANISHED, f"The claim of #{attempt.issue} is gone.")
         return _answer(bench, following) or (Lost(following.seen) if isinstance(following.seen, Tip) else vanished)
@@ -73,8 +74,10 @@ def _guess(bench: Bench, issue: int) -> Tip | None:
 def _answer(bench: Bench, attempt: _Attempt) -> Outcome | None:
     """Tell what is already decided; None while the issue is free."""
     seen, pending = attempt.seen, attempt.pending
-    if seen is None or isinstance(seen, Unknown):
-        return seen
+    if isinstance(seen, Unknown):
+        return replace(seen, is_sent=attempt.is_sent)
+    if seen is None:
+        return None
     if seen.lease.state is not State.HELD:
         return None
     if pending and _is_held_by(seen, pending.nonce):
@@ -97,7 +100,8 @@ def _draft(bench: Bench, verb: Verb, attempt: _Attempt, base: Tip | None) -> Dra
     return bench.draft(verb, lease, old=old, parent=old)
 
 
-def _following(bench: Bench, attempt: _Attempt, draft: Draft) -> _Attempt:
+def _following(bench: Bench, attempt: _Attempt, draft: Draft, pushed: Pushed) -> _Attempt:
     pause(attempt.number - 1)
     seen = bench.store.look(attempt.issue)
-    return replace(attempt, seen=seen, pending=draft.intent, number=attempt.number + 1)
+    is_sent = attempt.is_sent or pushed.was_sent
+    return replace(attempt, seen=seen, pending=draft.intent, is_sent=is_sent, number=attempt.number + 1)

@@ -52,7 +52,7 @@ class Bench:
             self.intents.settle(draft.intent.issue)
             return Unknown(Doubt.REFUSED, pushed.text)
         # The intent stays: a push that is still on its way is ours when it arrives.
-        return Unknown(Doubt.UNWRITTEN, pushed.text)
+        return Unknown(Doubt.UNWRITTEN, pushed.text, is_sent=pushed.was_sent)
 
 
 def pause(attempt: int) -> None:

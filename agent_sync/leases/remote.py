@@ -15,6 +15,7 @@ TRACKING = "refs/agentsync/tracking/"
 # Two processes of one clone that fetch at once get in each other's way; the later one just asks again.
 FETCHES = 4
 _COLLIDED = 1
+_DIED = 128
 _MOVED = frozenset("*+ -")
 _REFUSED = "!"
 
@@ -43,6 +44,8 @@ class Pushed:
 
     verdict: Verdict
     text: str = ""
+    # Whether anything may have been sent: git dies of a remote that it cannot even ask for its refs.
+    was_sent: bool = True
 
 
 def push(
@@ -66,7 +69,8 @@ def push(
         done = git.ask("push", *options, "--", address, *specs, timeout=limit_s)
     except GitFailed as error:
         return Pushed(Verdict.SILENT, str(error))
-    return Pushed(_verdict(done, {update.ref for update in updates}), said(done))
+    verdict = _verdict(done, {update.ref for update in updates})
+    return Pushed(verdict, said(done), was_sent=done.status != _DIED)
 
 
 def fetch(  # noqa: PLR0913  # from where, what, to where, and how long

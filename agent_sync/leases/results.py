@@ -38,6 +38,8 @@ class Unknown:
 
     doubt: Doubt
     reason: str
+    # A push of ours went out, and may have arrived or still arrive.
+    is_sent: bool = False
 
     @property
     def refused(self) -> bool:
