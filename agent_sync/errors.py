@@ -8,6 +8,7 @@ AgentSyncError
  │   └─ ClaimUnsafe          a symbolic link, not a plain file, or someone else's
  ├─ BadLease             a claim ref holds something that cannot be used
  │   └─ LeaseTooNew          written by a newer agent-sync
+ ├─ LeaseUnsettled       whose a lease is cannot be told now
  ├─ ClaimGone            the claim file was deleted while a step ran
  ├─ LockHeld             another agent-sync process is at it
  ├─ BadRecord            hook.json cannot be used as it is
@@ -120,6 +121,13 @@ class IllegalMove(AgentSyncError):
     """The recovery record's state does not allow what was asked."""
 
     code = "illegal-move"
+
+
+class LeaseUnsettled(AgentSyncError):
+    """Whose a lease is cannot be told now, so nothing was done."""
+
+    code = "lease-unsettled"
+    exit_status = 8
 
 
 class GitFailed(AgentSyncError):

@@ -17,6 +17,7 @@ _BRANCH = re.compile(r"[^\x00-\x20~^:?*\[\\\x7f]+")
 OLDEST = (2, 36)
 LOCAL_LIMIT = 30.0
 NETWORK_LIMIT = 120.0
+_NO_MATCH = 2
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,11 @@ class Git:
         """Return the commit a local branch is at."""
         found = self._run("rev-parse", "--verify", "--quiet", "--end-of-options", f"refs/heads/{branch}^{{commit}}")
         return found.stdout.strip() or None
+
+    def remote_head_of(self, remote: str, branch: str) -> str | None:
+        """Return the commit a remote's branch was at when this clone last looked."""
+        tracking = f"refs/remotes/{remote}/{branch}^{{commit}}"
+        return self._run("rev-parse", "--verify", "--quiet", "--end-of-options", tracking).stdout.strip() or None
 
     def current_branch(self) -> str | None:
         """Return the branch that is checked out; None on a detached HEAD."""
@@ -56,7 +62,23 @@ class Git:
         refspec = f"{sha}:refs/heads/{branch}"
         pushed = self._run("push", "--porcelain", "--", remote, refspec, timeout=NETWORK_LIMIT)
         if pushed.status:
-            self._explain_push(pushed, remote, branch)
+            raise self.push_failure(f"{pushed.stderr} {pushed.stdout}", remote, branch)
+
+    def fetched(self, remote: str, branch: str) -> str | None:
+        """Bring what this clone knows of a remote's branch up to date; None where the remote has no such branch."""
+        refuse_odd_branch(branch)
+        if not self._has(remote, branch):
+            return None
+        refspec = f"+refs/heads/{branch}:refs/remotes/{remote}/{branch}"
+        options = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules"]
+        arguments = ["fetch", *options, "--", remote, refspec]
+        self._must(arguments, attempted=f"fetching branch {branch} from {remote}", timeout=NETWORK_LIMIT)
+        return self.remote_head_of(remote, branch)
+
+    def committed_at(self, sha: str) -> float:
+        """Return when a commit was made, in seconds since the epoch."""
+        found = self._must(["show", "--no-patch", "--format=%ct", sha], attempted="reading a commit's time")
+        return float(found.stdout.strip())
 
     def start_of(self, branch: str, *, remote: str, default: str) -> str | None:
         """Return what a new branch begins at: its remote copy, or the default branch; None if it is here already."""
@@ -128,20 +150,28 @@ class Git:
             found.seek(0)
             return found.read()
 
-    def _must(self, arguments: list[str], *, attempted: str) -> Finished:
-        done = self._run(*arguments)
+    def _must(self, arguments: list[str], *, attempted: str, timeout: float = LOCAL_LIMIT) -> Finished:
+        done = self._run(*arguments, timeout=timeout)
         if done.status:
             reason = " ".join(done.stderr.split())[:300]
             raise GitFailed(f"git said: {reason}", attempted=attempted)
         return done
 
-    def _explain_push(self, pushed: Finished, remote: str, branch: str) -> None:
+    def push_failure(self, said: str, remote: str, branch: str) -> GitFailed:
+        """Return why a branch could not be pushed, and what helps."""
         attempted = f"pushing branch {branch} to {remote}"
-        if "non-fast-forward" in pushed.stdout or "fetch first" in pushed.stdout:
+        if "non-fast-forward" in said or "fetch first" in said:
             message = f"Branch {branch} on {remote} has commits that are not here."
-            raise GitFailed(message, attempted=attempted, helps=f"git pull --rebase {remote} {branch}")
-        reason = masked(" ".join(f"{pushed.stderr} {pushed.stdout}".split()))[-300:]
-        raise GitFailed(f"git push failed: {reason}.", attempted=attempted, helps=f"git push {remote} {branch}")
+            return GitFailed(message, attempted=attempted, helps=f"git pull --rebase {remote} {branch}")
+        reason = masked(" ".join(said.split()))[-300:]
+        return GitFailed(f"git push failed: {reason}.", attempted=attempted, helps=f"git push {remote} {branch}")
+
+    def _has(self, remote: str, branch: str) -> bool:
+        found = self._run("ls-remote", "--exit-code", "--", remote, f"refs/heads/{branch}", timeout=NETWORK_LIMIT)
+        if found.status not in {0, _NO_MATCH}:
+            reason = masked(" ".join(found.stderr.split()))[-300:]
+            raise GitFailed(f"git said: {reason}", attempted=f"looking for branch {branch} on {remote}")
+        return found.status == 0
 
     def _run(
         self, *arguments: str, variables: Mapping[str, str] | None = None, stdin: str = "", timeout: float = LOCAL_LIMIT
