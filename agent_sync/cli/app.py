@@ -40,6 +40,8 @@ HOOK_COMMANDS = {
     "on-prompt": "Hook: before a prompt is handled (UserPromptSubmit).",
     "on-tool": "Hook: after a tool was used (PostToolUse).",
 }
+# For git and for us, not for people: left out of the lists.
+HIDDEN = {"guard-push": "agent_sync.cli.guard_push"}
 INTERRUPTED = 130
 
 
@@ -54,9 +56,9 @@ class LazyGroup(click.Group):
         """Import the command that is asked for."""
         if cmd_name in HOOK_COMMANDS:
             return _hook_page(cmd_name)
-        if cmd_name not in COMMANDS:
+        if cmd_name not in COMMANDS | HIDDEN:
             ctx.fail(f"there is no command {cmd_name!r}. Try: agent-sync --help")
-        command = importlib.import_module(COMMANDS[cmd_name][0]).command
+        command = importlib.import_module(HIDDEN.get(cmd_name) or COMMANDS[cmd_name][0]).command
         assert isinstance(command, click.Command)  # noqa: S101  # a slip in the table above
         return command
 

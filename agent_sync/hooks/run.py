@@ -70,12 +70,21 @@ def briefing(desk: Desk, event: HookEvent) -> Part:
     return Part(BUSY if told else IDLE, told)
 
 
+def renewal(desk: Desk, event: HookEvent) -> Part:
+    """Keep the lease of the claim alive."""
+    if desk.store.read() is None:
+        return Part(IDLE)
+    from agent_sync.hooks import renewal as renewals
+
+    return Part(renewals.look(desk, session_id=event.session_id))
+
+
 PARTS: dict[Trigger, tuple[Participant, ...]] = {
-    Trigger.STOP: (gate, lifecycle),
+    Trigger.STOP: (gate, lifecycle, renewal),
     Trigger.IDLE: (lifecycle, unclaimed),
     Trigger.SESSION_START: (briefing,),
     Trigger.PROMPT: (lifecycle,),
-    Trigger.TOOL: (lifecycle,),
+    Trigger.TOOL: (lifecycle, renewal),
 }
 
 

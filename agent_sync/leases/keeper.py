@@ -117,6 +117,11 @@ class RemoteKeeper(RefKeeper):
         self._refusals = Refusals(place)
         super().__init__(self._store, place)
 
+    @property
+    def address(self) -> str:
+        """What git is told to talk to."""
+        return self._store.address
+
     def acquire(self, issue: int, request: Request) -> Outcome:
         """Take an issue that nobody holds; a remote that takes no claim refs is remembered as such."""
         outcome = super().acquire(issue, request)
