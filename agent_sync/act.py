@@ -2,13 +2,14 @@
 
 from typing import assert_never
 
+from agent_sync.claim.model import Claim
 from agent_sync.desk import Desk
 from agent_sync.errors import MissingScope, NotFound, Refused
 from agent_sync.gateway.port import Gateway
+from agent_sync.leasing import fence
 from agent_sync.lifecycle.actions import (
     Action,
     AdoptPull,
-    BranchPushed,
     CardChange,
     CardMoved,
     CardRefused,
@@ -29,12 +30,11 @@ from agent_sync.lifecycle.actions import (
 )
 
 
-def act(action: Action, desk: Desk) -> Outcome:
-    """Perform `action`; an error means that it did not happen, or that a later look must tell."""
+def act(action: Action, desk: Desk, claim: Claim) -> Outcome:
+    """Perform `action` for `claim`; an error means that it did not happen, or that a later look must tell."""
     match action:
         case PushBranch(branch, sha):
-            desk.git.push(desk.settings.git.remote, branch, sha)
-            return BranchPushed(sha)
+            return fence.push(desk, claim, branch, sha)
         case OpenPull():
             return _opened(desk.gateway, action)
         case AdoptPull(pull, status, change, trouble):
@@ -46,6 +46,7 @@ def act(action: Action, desk: Desk) -> Outcome:
             trouble = desk.gateway.close_task(action)
             return TaskClosed(action.trouble or trouble)
         case DeleteClaim():
+            fence.finish(desk, claim)
             # The store deletes the file when this outcome is saved, after everything else is on record.
             return ClaimDeleted()
         case Record(outcome):

@@ -8,6 +8,9 @@ AgentSyncError
  │   └─ ClaimUnsafe          a symbolic link, not a plain file, or someone else's
  ├─ BadKey               the key that signs receipts cannot be used as it is
  ├─ BadReceipt           what should be a receipt is none
+ ├─ BadLease             a claim ref holds something that cannot be used
+ │   └─ LeaseTooNew          written by a newer agent-sync
+ ├─ LeaseUnsettled       whose a lease is cannot be told now
  ├─ ClaimGone            the claim file was deleted while a step ran
  ├─ LockHeld             another agent-sync process is at it
  ├─ BadRecord            hook.json cannot be used as it is
@@ -95,6 +98,18 @@ class BadReceipt(AgentSyncError):
     exit_status = 5
 
 
+class BadLease(AgentSyncError):
+    """A claim ref holds something that cannot be used; it is left as it is."""
+
+    code = "bad-lease"
+
+
+class LeaseTooNew(BadLease):
+    """A claim ref was written by a newer agent-sync."""
+
+    code = "lease-too-new"
+
+
 class ClaimGone(AgentSyncError):
     """The claim file was deleted while a step ran; it is not brought back."""
 
@@ -136,6 +151,13 @@ class HumansOnly(AgentSyncError):
     """A decision that is a human's was asked for inside an agent's session."""
 
     code = "humans-only"
+
+
+class LeaseUnsettled(AgentSyncError):
+    """Whose a lease is cannot be told now, so nothing was done."""
+
+    code = "lease-unsettled"
+    exit_status = 8
 
 
 class GitFailed(AgentSyncError):

@@ -1,7 +1,8 @@
 """One function per question or order to git; no name from outside can become an option of it."""
 
 import re
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agent_sync.errors import BadInput, GitFailed
@@ -16,6 +17,7 @@ _BRANCH = re.compile(r"[^\x00-\x20~^:?*\[\\\x7f]+")
 OLDEST = (2, 36)
 LOCAL_LIMIT = 30.0
 NETWORK_LIMIT = 120.0
+_NO_MATCH = 2
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,11 @@ class Git:
         found = self._run("rev-parse", "--verify", "--quiet", "--end-of-options", f"refs/heads/{branch}^{{commit}}")
         return found.stdout.strip() or None
 
+    def remote_head_of(self, remote: str, branch: str) -> str | None:
+        """Return the commit a remote's branch was at when this clone last looked."""
+        tracking = f"refs/remotes/{remote}/{branch}^{{commit}}"
+        return self._run("rev-parse", "--verify", "--quiet", "--end-of-options", tracking).stdout.strip() or None
+
     def current_branch(self) -> str | None:
         """Return the branch that is checked out; None on a detached HEAD."""
         return self._run("symbolic-ref", "--quiet", "--short", "HEAD").stdout.strip() or None
@@ -45,13 +52,33 @@ class Git:
         """Return where a remote is, as git itself would use it."""
         return self._run("remote", "get-url", "--", remote).stdout.strip() or None
 
+    def push_url(self, remote: str) -> str | None:
+        """Return where pushes to a remote go, which may be another repository than it is fetched from."""
+        return self._run("remote", "get-url", "--push", "--", remote).stdout.strip() or None
+
     def push(self, remote: str, branch: str, sha: str) -> None:
         """Push one commit to a branch, fast-forward only."""
         refuse_odd_branch(branch)
         refspec = f"{sha}:refs/heads/{branch}"
         pushed = self._run("push", "--porcelain", "--", remote, refspec, timeout=NETWORK_LIMIT)
         if pushed.status:
-            self._explain_push(pushed, remote, branch)
+            raise self.push_failure(f"{pushed.stderr} {pushed.stdout}", remote, branch)
+
+    def fetched(self, remote: str, branch: str) -> str | None:
+        """Bring what this clone knows of a remote's branch up to date; None where the remote has no such branch."""
+        refuse_odd_branch(branch)
+        if not self._has(remote, branch):
+            return None
+        refspec = f"+refs/heads/{branch}:refs/remotes/{remote}/{branch}"
+        options = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules"]
+        arguments = ["fetch", *options, "--", remote, refspec]
+        self._must(arguments, attempted=f"fetching branch {branch} from {remote}", timeout=NETWORK_LIMIT)
+        return self.remote_head_of(remote, branch)
+
+    def committed_at(self, sha: str) -> float:
+        """Return when a commit was made, in seconds since the epoch."""
+        found = self._must(["show", "--no-patch", "--format=%ct", sha], attempted="reading a commit's time")
+        return float(found.stdout.strip())
 
     def start_of(self, branch: str, *, remote: str, default: str) -> str | None:
         """Return what a new branch begins at: its remote copy, or the default branch; None if it is here already."""
@@ -110,26 +137,46 @@ class Git:
         """Run git with arguments the caller answers for, and with variables of its own."""
         return self._run(*arguments, variables=variables, stdin=stdin, timeout=timeout)
 
-    def _must(self, arguments: list[str], *, attempted: str) -> Finished:
-        done = self._run(*arguments)
+    def contents(self, names: Sequence[str]) -> bytes:
+        """Return what `git cat-file --batch` answers to many names, byte for byte, from one process."""
+        with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as found, tempfile.TemporaryFile() as errors:
+            asked.write("".join(f"{name}\n" for name in names).encode(errors="surrogateescape"))
+            asked.seek(0)
+            command = ["git", "-C", self.root, "cat-file", "--batch"]
+            variables = self._variables(None)
+            self.processes.stream(
+                command, directory=self.root, environment=variables, stdin=asked, output=found, errors=errors
+            )
+            found.seek(0)
+            return found.read()
+
+    def _must(self, arguments: list[str], *, attempted: str, timeout: float = LOCAL_LIMIT) -> Finished:
+        done = self._run(*arguments, timeout=timeout)
         if done.status:
             reason = " ".join(done.stderr.split())[:300]
             raise GitFailed(f"git said: {reason}", attempted=attempted)
         return done
 
-    def _explain_push(self, pushed: Finished, remote: str, branch: str) -> None:
+    def push_failure(self, said: str, remote: str, branch: str) -> GitFailed:
+        """Return why a branch could not be pushed, and what helps."""
         attempted = f"pushing branch {branch} to {remote}"
-        if "non-fast-forward" in pushed.stdout or "fetch first" in pushed.stdout:
+        if "non-fast-forward" in said or "fetch first" in said:
             message = f"Branch {branch} on {remote} has commits that are not here."
-            raise GitFailed(message, attempted=attempted, helps=f"git pull --rebase {remote} {branch}")
-        reason = masked(" ".join(f"{pushed.stderr} {pushed.stdout}".split()))[-300:]
-        raise GitFailed(f"git push failed: {reason}.", attempted=attempted, helps=f"git push {remote} {branch}")
+            return GitFailed(message, attempted=attempted, helps=f"git pull --rebase {remote} {branch}")
+        reason = masked(" ".join(said.split()))[-300:]
+        return GitFailed(f"git push failed: {reason}.", attempted=attempted, helps=f"git push {remote} {branch}")
+
+    def _has(self, remote: str, branch: str) -> bool:
+        found = self._run("ls-remote", "--exit-code", "--", remote, f"refs/heads/{branch}", timeout=NETWORK_LIMIT)
+        if found.status not in {0, _NO_MATCH}:
+            reason = masked(" ".join(found.stderr.split()))[-300:]
+            raise GitFailed(f"git said: {reason}", attempted=f"looking for branch {branch} on {remote}")
+        return found.status == 0
 
     def _run(
         self, *arguments: str, variables: Mapping[str, str] | None = None, stdin: str = "", timeout: float = LOCAL_LIMIT
     ) -> Finished:
-        kept = {key: value for key, value in self.environment.items() if key not in _MISLEADING}
-        asked = kept | _ASKED | dict(variables or {})
+        asked = self._variables(variables)
         command = ["git", "-C", self.root, *arguments]
         try:
             return self.processes.run(command, directory=self.root, environment=asked, stdin=stdin, timeout=timeout)
@@ -137,6 +184,10 @@ class Git:
             raise GitFailed("git is not installed, or not on PATH.", helps="install git 2.36 or newer") from error
         except TimeoutError as error:
             raise GitFailed(f"{error}.", attempted=f"running git {arguments[0]}") from error
+
+    def _variables(self, more: Mapping[str, str] | None) -> dict[str, str]:
+        kept = {key: value for key, value in self.environment.items() if key not in _MISLEADING}
+        return kept | _ASKED | dict(more or {})
 
 
 def refuse_odd_branch(branch: str) -> None:

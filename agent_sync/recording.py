@@ -10,7 +10,9 @@ from agent_sync import clock, quiet
 from agent_sync.claim.model import Claim
 from agent_sync.desk import Desk
 from agent_sync.errors import AgentSyncError
+from agent_sync.git import Git
 from agent_sync.lifecycle.actions import Notice
+from agent_sync.place import Place
 from agent_sync.recovery import words
 from agent_sync.recovery.checkpoint import interval_at, is_wanted
 from agent_sync.recovery.following import abandoned, finished, followed, goal_of
@@ -41,8 +43,11 @@ def catch_up(desk: Desk, occasion: Occasion = GLANCE) -> Record | None:
 
 
 def begin_claim(recorder: Recorder, claim: Claim, title: str, *, session_id: str = "") -> Kept | None:
-    """Begin the record of a claim; whatever else the worktree was at is given up."""
+    """Begin the record of a claim, or go on with the one it has; whatever else the worktree was at is given up."""
     now = clock.now()
+    found = recorder.opened()
+    if found and found[1].template == CLAIM_TO_CLOSE and found[1].issue_number == claim.issue_number:
+        return found
     recorder.change(lambda record: abandoned(record, f"issue #{claim.issue_number} was claimed", now), now)
     task = NewTask(
         description=title or f"Issue #{claim.issue_number}",
@@ -73,6 +78,13 @@ def owned(record: Record, owner: Owner, now: datetime) -> Record:
     if record.owner in (owner, same):
         return record
     return moved(record, Move.OWNER, now).model_copy(update={"owner": owner})
+
+
+def recorder_at(desk: Desk, place: Place) -> Recorder:
+    """Return the recorder of a worktree of this clone, which may be a new one."""
+    if place.root == desk.place.root:
+        return desk.recorder
+    return Recorder(place, desk.settings, desk.environment, Git(place.root, desk.processes, desk.environment))
 
 
 def attempt(desk: Desk, note: Callable[[Desk], object]) -> None:

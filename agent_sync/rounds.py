@@ -12,12 +12,19 @@ from agent_sync.act import act
 from agent_sync.claim.model import Claim
 from agent_sync.desk import Desk
 from agent_sync.errors import ClaimGone, RateLimited
+from agent_sync.leasing.fence import stopped
 from agent_sync.lifecycle import messages
 from agent_sync.lifecycle.actions import (
     Action,
+    AdoptPull,
     BranchPushed,
     CardRefused,
     ClaimDeleted,
+    CloseTask,
+    LeaseLost,
+    LeaseUnknown,
+    MoveCard,
+    OpenPull,
     Outcome,
     Paused,
     PullAdopted,
@@ -38,6 +45,8 @@ from agent_sync.lifecycle.steps import STEPS, Step
 # More rounds than any real task has steps: a mistake of ours must not become an endless loop.
 MOST_ROUNDS = 12
 ACTOR_LOCK = "actor.lock"
+# What others see of a task: before each of these the lease is proven.
+FENCED = OpenPull | AdoptPull | MoveCard | CloseTask
 # A hook holds the lock for a few requests; only a gate run takes longer.
 COMMAND_WAIT = 20.0
 
@@ -66,7 +75,7 @@ def drive(desk: Desk, trigger: Trigger, *, session_id: str) -> Looked:
     facts = Facts(clock.now(), desk.settings, session_id, desk.outbox.told(), gate=_known_gate(desk))
     if not needs(trigger, claim, facts) and not decide(trigger, claim, facts):
         # What depends on the session cannot be answered by a stamp that knows none.
-        depends_on_session = STEPS[trigger][claim.phase] is Step.REMIND
+        depends_on_session = claim.is_lost or STEPS[trigger][claim.phase] is Step.REMIND
         return Looked(was_idle=not depends_on_session, due=claim.not_before)
     if trigger is Trigger.SYNC:
         with acting_alone(desk, "syncing"):
@@ -170,7 +179,7 @@ def _perform(
     desk: Desk, trigger: Trigger, action: Action, *, claim: Claim, facts: Facts
 ) -> tuple[Claim | None, Facts, bool]:
     began, before = time.monotonic(), desk.requests
-    outcome = act(action, desk)
+    outcome = (stopped(desk, claim) if isinstance(action, FENCED) else None) or act(action, desk, claim)
     after = _settle(desk, trigger, outcome, claim=claim, facts=facts)
     phase_after = after.phase if after else "gone"
     _logged(desk, type(outcome).__name__, began, before, trigger=trigger, phase=claim.phase, phase_after=phase_after)
@@ -180,7 +189,7 @@ def _perform(
     elif not isinstance(action, Record | Say):
         facts = facts.outdated()
     # What was refused once would be refused again at once: the next event is early enough.
-    return after, facts, isinstance(outcome, PullRefused | CardRefused)
+    return after, facts, isinstance(outcome, PullRefused | CardRefused | LeaseLost | LeaseUnknown)
 
 
 def _settle(desk: Desk, trigger: Trigger, outcome: Outcome, *, claim: Claim, facts: Facts) -> Claim | None:

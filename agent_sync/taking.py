@@ -1,5 +1,6 @@
-"""Takes a task: branch, claim file, then the mirrors on GitHub; and gives it back."""
+"""Takes a task: the lease, then branch and claim file, then the mirrors on GitHub; and gives it back."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,14 +10,18 @@ from agent_sync.claim.phases import Phase
 from agent_sync.claim.store import ClaimStore
 from agent_sync.desk import Desk
 from agent_sync.errors import AgentSyncError, BadInput, Conflict, Refused
-from agent_sync.git import Git
+from agent_sync.leases.model import Tip
+from agent_sync.leasing import fence
+from agent_sync.leasing.hold import Ask, Hold, acquire, confirm, conflict, holder_known
+from agent_sync.leasing.note import noted
+from agent_sync.leasing.words import scope
+from agent_sync.lifecycle.actions import LeaseLost, LeaseUnknown
 from agent_sync.lifecycle.board import card_change
 from agent_sync.lifecycle.claiming import agent_name, branch_name, objection, warnings
 from agent_sync.lifecycle.facts import Card, PullState
 from agent_sync.lifecycle.foreign import one_line
 from agent_sync.lifecycle.tasks import Task
 from agent_sync.place import Place, worktree
-from agent_sync.recovery.recorder import Recorder
 
 
 @dataclass(frozen=True)
@@ -26,6 +31,10 @@ class Wish:
     branch: str = ""
     in_worktree: bool = False
     take_over: bool = False
+    # Whether a human agrees to a question; asked only where the rules want one.
+    agrees: Callable[[str], bool] = lambda _question: False
+    # A lease that was won already, together with something else.
+    held: Tip | None = None
 
 
 @dataclass(frozen=True)
@@ -38,6 +47,16 @@ class Taken:
     warnings: tuple[str, ...]
     trouble: str
     is_restored: bool
+    # For whom the claim holds, as a sentence.
+    scope: str = ""
+
+
+@dataclass(frozen=True)
+class Given:
+    """What came of giving a task back: what was wrong with the board, or who has the task already."""
+
+    trouble: str = ""
+    lost_to: str = ""
 
 
 def unfinished_claim(desk: Desk) -> Claim | None:
@@ -51,10 +70,12 @@ def unfinished_claim(desk: Desk) -> Claim | None:
 
 def finish(desk: Desk, claim: Claim) -> Taken:
     """Mirror a claim on GitHub that a crash kept from being mirrored."""
+    fence.must_hold(desk, claim, attempted=f"telling GitHub of issue #{claim.issue_number}")
     task = desk.gateway.task(claim.issue_number)
     checked(desk, task, Wish())
     mirrored, trouble = _mirrored(desk, task, desk.store, claim)
-    return Taken(mirrored, desk.place.root, one_line(task.title), (), trouble, is_restored=True)
+    found = _scope(desk, mirrored)
+    return Taken(mirrored, desk.place.root, one_line(task.title), (), trouble, is_restored=True, scope=found)
 
 
 def checked(desk: Desk, task: Task, wish: Wish) -> tuple[str, ...]:
@@ -62,6 +83,9 @@ def checked(desk: Desk, task: Task, wish: Wish) -> tuple[str, ...]:
     found = objection(task, own_ids=desk.memory.own_ids(), take_over=wish.take_over)
     if found:
         error = Conflict if found.is_lost else Refused
+        lease = holder_known(desk, task.number) if found.is_lost else None
+        if lease:
+            raise conflict(lease)
         raise error(found.reason, attempted=f"claiming issue #{task.number}", helps=found.helps)
     if _own_agent(desk, task):
         return ()
@@ -69,23 +93,52 @@ def checked(desk: Desk, task: Task, wish: Wish) -> tuple[str, ...]:
 
 
 def take(desk: Desk, task: Task, wish: Wish) -> Taken:
-    """Take the task: what is local first, so that a crash leaves a claim that the next stop mirrors."""
-    noted = checked(desk, task, wish)
+    """Take the task: the lease first, then what is local, so that a crash leaves a claim that the next stop mirrors."""
+    warned = checked(desk, task, wish)
     _refuse_twins(desk, task.number)
     own = _own_agent(desk, task)
-    agent_id = own or agent_name(task.viewer.login, clock.now())
-    branch = wish.branch or branch_name(task.title, task.number)
+    hold = _held(desk, task, wish, own)
+    lease = hold.tip.lease
+    branch = wish.branch or lease.branch or branch_name(task.title, task.number)
+    agent_id = own or lease.holder.agent or agent_name(task.viewer.login, clock.now())
+    warned += _unlike_remote(desk, branch) if hold.is_taken_over else ()
     place = _branched(desk, branch, task, in_worktree=wish.in_worktree)
-    claim = _first_claim(desk, task, branch=branch, agent_id=agent_id)
-    if own:
+    claim = _first_claim(desk, task, branch=branch, agent_id=agent_id, tip=hold.tip)
+    is_restored = own is not None or hold.is_own
+    if is_restored:
         claim = _with_pull(desk, claim)
     store = ClaimStore(place)
     with store.locked() as token:
         store.create(token, claim)
-    desk.memory.claimed(task.number, agent_id)
-    recording.attempt(desk, lambda _: recording.begin_claim(_recorder(desk, place), claim, one_line(task.title)))
+    confirm(desk, hold.tip)
+    desk.memory.claimed(task.number, claim.agent_id)
+    title = one_line(task.title)
+    recording.attempt(desk, lambda desk: recording.begin_claim(recording.recorder_at(desk, place), claim, title))
     claim, trouble = _mirrored(desk, task, store, claim)
-    return Taken(claim, place.root, one_line(task.title), noted, trouble, is_restored=own is not None)
+    found = _scope(desk, claim, hold.reason)
+    return Taken(claim, place.root, one_line(task.title), warned, trouble, is_restored=is_restored, scope=found)
+
+
+def _held(desk: Desk, task: Task, wish: Wish, own: str | None) -> Hold:
+    """Get the lease, unless it was won already."""
+    if wish.held:
+        return Hold(wish.held)
+    agent = own or agent_name(task.viewer.login, clock.now())
+    branch = wish.branch or branch_name(task.title, task.number)
+    return acquire(desk, Ask(task.number, branch, agent, take_over=wish.take_over, agrees=wish.agrees))
+
+
+def _scope(desk: Desk, claim: Claim, reason: str = "") -> str:
+    return scope(claim.lease.where, remote=desk.settings.git.remote, reason=reason) if claim.lease else ""
+
+
+def _unlike_remote(desk: Desk, branch: str) -> tuple[str, ...]:
+    """Return a warning where the branch is here already and not what the former holder has pushed."""
+    here, remote = desk.git.head_of(branch), desk.settings.git.remote
+    there = desk.git.remote_head_of(remote, branch)
+    if here is None or there is None or here == there:
+        return ()
+    return (f"branch {branch} is here at {here[:12]} and on {remote} at {there[:12]}: git pull {remote} {branch}",)
 
 
 def _refuse_twins(desk: Desk, number: int) -> None:
@@ -97,25 +150,39 @@ def _refuse_twins(desk: Desk, number: int) -> None:
             raise Conflict(f"Issue #{number} is held in {root}.", helps=f"cd {root}")
 
 
-def _recorder(desk: Desk, place: Place) -> Recorder:
-    """Return the recorder of the worktree the claim is held in, which may be a new one."""
-    if place.root == desk.place.root:
-        return desk.recorder
-    return Recorder(place, desk.settings, desk.environment, Git(place.root, desk.processes, desk.environment))
-
-
-def give_back(desk: Desk, claim: Claim, *, reason: str, force: bool) -> str:
-    """Give the task back: board, assignment, then the file; return what was wrong with the board."""
-    try:
-        trouble = _unmirrored(desk, claim, reason=reason, force=force)
-    except AgentSyncError as error:
-        if not force:
-            raise
-        trouble = str(error)
+def give_back(desk: Desk, claim: Claim, *, reason: str, force: bool) -> Given:
+    """Give the task back: board and assignment while nobody else can have it, then the lease, then the file."""
+    found = fence.stopped(desk, claim)
+    if isinstance(found, LeaseLost):
+        given = Given(lost_to=found.lost_to)
+    else:
+        given = Given(_ended(desk, claim, found, reason=reason, force=force))
     why = f"the claim was given back{': ' + reason if reason else ''}"
     recording.attempt(desk, lambda desk: recording.abandon(desk, why))
     with desk.store.locked() as token:
         desk.store.delete(token, claim)
+    return given
+
+
+def _ended(desk: Desk, claim: Claim, doubt: LeaseUnknown | None, *, reason: str, force: bool) -> str:
+    """Take back what others see; by force whatever can be, and what could not be is returned."""
+    try:
+        fence.refuse(desk, claim, doubt, attempted=f"giving issue #{claim.issue_number} back")
+        trouble = _unmirrored(desk, claim, reason=reason, force=force)
+        fence.release(desk, claim)
+    except AgentSyncError as error:
+        if not force:
+            raise
+        return _forced(desk, claim, str(error))
+    return trouble
+
+
+def _forced(desk: Desk, claim: Claim, trouble: str) -> str:
+    """Give at least the lease back where GitHub could not be told."""
+    try:
+        fence.release(desk, claim)
+    except AgentSyncError as error:
+        return f"{trouble} {error.happened}"
     return trouble
 
 
@@ -125,7 +192,7 @@ def _own_agent(desk: Desk, task: Task) -> str | None:
     return agent if agent and agent == desk.memory.agent_of(task.number) else None
 
 
-def _first_claim(desk: Desk, task: Task, *, branch: str, agent_id: str) -> Claim:
+def _first_claim(desk: Desk, task: Task, *, branch: str, agent_id: str, tip: Tip) -> Claim:
     item = task.card.item_id if isinstance(task.card, Card) else ""
     return Claim(
         schema_version=1,
@@ -136,6 +203,7 @@ def _first_claim(desk: Desk, task: Task, *, branch: str, agent_id: str) -> Claim
         phase=Phase.CODING,
         status=desk.settings.board.in_progress,
         is_unmirrored=True,
+        lease=noted(tip),
     )
 
 

@@ -27,6 +27,8 @@ def merged(*, base: Claim, theirs: Claim, ours: Claim) -> Claim:
 def _field(key: str, base: Any, theirs: Any, ours: Any) -> Any:
     if theirs == base:
         return ours
+    if key == "lease":
+        return _lease(theirs, ours)
     if key == "pr_number":
         # An editor that wrote stale content back has not made the pull request vanish.
         return theirs if theirs is not None else ours
@@ -34,3 +36,12 @@ def _field(key: str, base: Any, theirs: Any, ours: Any) -> Any:
         return theirs if theirs is None and ours == base else ours
     # What someone wrote by hand stands, the phase first of all: it is how people and agents speak to us.
     return theirs
+
+
+def _lease(theirs: Any, ours: Any) -> Any:
+    """Return the later word on the same holding; an editor can neither take a lease out nor put in another."""
+    if ours is None:
+        return theirs
+    if not isinstance(theirs, dict) or theirs["nonce"] != ours["nonce"]:
+        return ours
+    return max(ours, theirs, key=lambda lease: (bool(lease["lost_to"]), lease["renewed_at"]))

@@ -23,6 +23,11 @@ def _moment_or_never(value: object) -> datetime | None:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
+def _moment(value: object) -> object:
+    """Read a moment that has to be there; one that cannot be read is left for the refusal to show."""
+    return _moment_or_never(value) or value
+
+
 Moment = Annotated[datetime | None, BeforeValidator(_moment_or_never)]
 Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
 
@@ -36,6 +41,23 @@ class ChecksSeen(BaseModel):
     passed: int
     total: int
     state: str
+
+
+class LeaseNote(BaseModel):
+    """What this worktree must remember of the lease that makes the claim hold against others."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    where: Annotated[
+        Literal["remote", "clone"], Field(description="Holds for everyone who uses the remote, or for this clone only")
+    ]
+    epoch: Annotated[int, Field(ge=1, description="How many holders the issue has had, this one included")]
+    nonce: Annotated[str, Field(min_length=1, description="Tells this holding from every other")]
+    sha: Annotated[str, Field(description="The claim commit last seen; a hint only")] = ""
+    renewed_at: Annotated[datetime, BeforeValidator(_moment), Field(description="Last sign of life")]
+    ttl_s: Annotated[float, Field(gt=0, description="How long it lasts without one")]
+    mode: Annotated[Literal["auto", "manual"], Field(description="A manual lease never expires")] = "manual"
+    lost_to: Annotated[str, Field(description="Who holds the issue now, once the lease is lost")] = ""
 
 
 class Claim(BaseModel):
@@ -63,6 +85,12 @@ class Claim(BaseModel):
     refused_status: Annotated[str | None, Field(description="A status the board does not have; not tried again")] = None
     is_unmirrored: Annotated[bool, Field(description="The claim was not told to GitHub yet")] = False
     checks: Annotated[ChecksSeen | None, Field(strict=False)] = None
+    lease: Annotated[LeaseNote | None, Field(strict=False, description="The lease; kept by agent-sync alone")] = None
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether somebody else is known to hold the issue now."""
+        return self.lease is not None and bool(self.lease.lost_to)
 
     def to_json(self) -> bytes:
         """Return the bytes to write: documented fields in their order, ours only where set, others as they were."""

@@ -36,6 +36,10 @@ class ClaimStore:
             return found
         return merged(base=written, theirs=found, ours=written)
 
+    def last_written(self) -> Claim | None:
+        """Return what was last written here, even if the file has been lost since."""
+        return self._last_written()
+
     @contextlib.contextmanager
     def locked(self) -> Iterator[LockToken]:
         """Hold the claim file against other agent-sync processes: the innermost lock, for one write."""

@@ -51,6 +51,8 @@ HOOK_COMMANDS = {
     "on-prompt": "Hook: before a prompt is handled (UserPromptSubmit).",
     "on-tool": "Hook: after a tool was used (PostToolUse).",
 }
+# For git and for us, not for people: left out of the lists.
+HIDDEN = {"guard-push": "agent_sync.cli.guard_push"}
 INTERRUPTED = 130
 
 
@@ -65,9 +67,9 @@ class LazyGroup(click.Group):
         """Import the command that is asked for."""
         if cmd_name in HOOK_COMMANDS:
             return _hook_page(cmd_name)
-        if cmd_name not in COMMANDS:
+        if cmd_name not in COMMANDS | HIDDEN:
             ctx.fail(f"there is no command {cmd_name!r}. Try: agent-sync --help")
-        module, _, name = COMMANDS[cmd_name][0].partition(":")
+        module, _, name = (HIDDEN.get(cmd_name) or COMMANDS[cmd_name][0]).partition(":")
         command = getattr(importlib.import_module(module), name or "command")
         assert isinstance(command, click.Command)  # noqa: S101  # a slip in the table above
         return command

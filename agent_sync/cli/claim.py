@@ -1,19 +1,23 @@
 """`agent-sync claim`: take a task."""
 
 import json
+from functools import partial
 
 import click
 
 from agent_sync import clock
 from agent_sync.claim.model import Claim
+from agent_sync.cli.asking import is_terminal
 from agent_sync.cli.console import working
 from agent_sync.cli.here import desk_here
 from agent_sync.cli.next import ready_issues
 from agent_sync.desk import Desk
 from agent_sync.errors import BadInput, NotFound
+from agent_sync.leases.keeper import CloneKeeper, keeper_for
+from agent_sync.leases.remote import CLAIMS
 from agent_sync.lifecycle.claiming import branch_name
 from agent_sync.lifecycle.foreign import one_line, quoted
-from agent_sync.lifecycle.tasks import BoardIssue
+from agent_sync.lifecycle.tasks import BoardIssue, Task
 from agent_sync.taking import Taken, Wish, checked, finish, take, unfinished_claim
 
 MIRROR_TROUBLE = 8
@@ -25,7 +29,8 @@ MOST_SHOWN = 10
 @click.option("--next", "take_next", is_flag=True, help="Take the first ready task of the board.")
 @click.option("--worktree", "in_worktree", is_flag=True, help="Work in a new worktree beside this one.")
 @click.option("--branch", default="", help="Use this branch instead of claude/<slug>-<issue>.")
-@click.option("--take-over", is_flag=True, help="Take it although somebody else holds it.")
+@click.option("--take-over", is_flag=True, help="Take it from a holder whose lease has expired, on the same branch.")
+@click.option("--yes", is_flag=True, help="A human agrees to take over work whose pull request is open.")
 @click.option("--json", "as_json", is_flag=True, help="Print the claim as JSON.")
 @click.option("--dry-run", is_flag=True, help="Only list what would be done.")
 @click.pass_context
@@ -37,14 +42,17 @@ def command(
     in_worktree: bool,
     branch: str,
     take_over: bool,
+    yes: bool,
     as_json: bool,
     dry_run: bool,
 ) -> None:
     """Take a task: ISSUE is a number, or words of its title.
 
-    Makes or checks out the branch, writes .agent-claim.json, assigns you, moves the card to In Progress and fills the
-    Agent field. Refuses an issue that is closed, blocked or held by somebody else. Exit code 8: the task is yours, and
-    GitHub could not be told everything yet.
+    Gets the issue's lease, a ref on the remote that one worktree at a time can have; then makes or checks out the
+    branch, writes .agent-claim.json, assigns you, moves the card to In Progress and fills the Agent field. Refuses an
+    issue that is closed, blocked or held by somebody else (exit code 3, and nothing is written). Inside a session of
+    Claude Code the lease expires unless the hooks renew it; made by hand it never does. Exit code 8: the task is
+    yours, and GitHub could not be told everything yet; or whose it is cannot be told, so run the same command again.
 
     \b
     Examples:
@@ -53,7 +61,8 @@ def command(
       agent-sync claim --next --worktree
     """
     desk = desk_here()
-    wish = Wish(branch, in_worktree=in_worktree, take_over=take_over)
+    agrees = partial(_agrees, yes=yes)
+    wish = Wish(branch, in_worktree=in_worktree, take_over=take_over, agrees=agrees)
     unfinished = None if in_worktree else unfinished_claim(desk)
     if unfinished and not dry_run and _is_meant(unfinished, issue):
         with working("telling GitHub"):
@@ -64,7 +73,7 @@ def command(
         with working("asking GitHub"):
             task = desk.gateway.task(_chosen(desk, issue, take_next=take_next))
         if dry_run:
-            _plan(wish, task.number, task.title, checked(desk, task, wish))
+            _plan(desk, wish, task, checked(desk, task, wish))
             return
         with working(f"claiming issue #{task.number}"):
             taken = take(desk, task, wish)
@@ -111,13 +120,27 @@ def _listed(issues: list[BoardIssue]) -> str:
     return shown + (" …" if len(issues) > MOST_SHOWN else "")
 
 
-def _plan(wish: Wish, number: int, title: str, noted: tuple[str, ...]) -> None:
+def _agrees(question: str, *, yes: bool) -> bool:
+    """Tell whether a human agrees; without a terminal nobody is asked."""
+    return yes or (is_terminal() and click.confirm(question, default=False))
+
+
+def _plan(desk: Desk, wish: Wish, task: Task, noted: tuple[str, ...]) -> None:
+    number, title = task.number, task.title
     for warning in noted:
         click.echo(f"warning: {warning}")
+    click.echo(_lease_plan(desk, number))
     where = " in a new worktree" if wish.in_worktree else ""
     click.echo(f"would check out branch {wish.branch or branch_name(title, number)}{where}")
     click.echo("would write .agent-claim.json (phase coding)")
     click.echo(f"would assign you to issue #{number}, set Status and Agent on its card (1 request)")
+
+
+def _lease_plan(desk: Desk, number: int) -> str:
+    keeper = keeper_for(desk.git, desk.place, desk.settings, clock.now())
+    if isinstance(keeper, CloneKeeper):
+        return f"would write {CLAIMS}{number} in this clone only: {keeper.reason}"
+    return f"would push {CLAIMS}{number} to {desk.settings.git.remote} (1 push)"
 
 
 def _values(taken: Taken) -> dict[str, object]:
@@ -128,6 +151,8 @@ def _values(taken: Taken) -> dict[str, object]:
         "warnings": list(taken.warnings),
         "trouble": taken.trouble,
         "restored": taken.is_restored,
+        "lease": json.loads(taken.claim.lease.model_dump_json()) if taken.claim.lease else None,
+        "scope": taken.scope,
     }
 
 
@@ -137,6 +162,8 @@ def _tell(taken: Taken) -> None:
     claim = taken.claim
     verb = "Restored the claim of" if taken.is_restored else "Claimed"
     click.echo(f"{verb} issue #{claim.issue_number} {quoted(taken.title)} on branch {claim.branch} in {taken.root}.")
+    if taken.scope:
+        click.echo(taken.scope)
     if taken.trouble:
         click.echo(f"GitHub could not be told everything: {taken.trouble}", err=True)
         click.echo("  try: agent-sync sync", err=True)

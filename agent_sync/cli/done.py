@@ -9,6 +9,7 @@ from agent_sync.cli.here import claim_here, desk_here
 from agent_sync.cli.sync import synced
 from agent_sync.desk import Desk
 from agent_sync.errors import Refused
+from agent_sync.leasing.fence import known_loss, refuse
 from agent_sync.lifecycle import messages
 from agent_sync.lifecycle.actions import Consented
 from agent_sync.lifecycle.decide import is_merge_of
@@ -34,6 +35,7 @@ def command(*, yes: bool, now: bool, dry_run: bool) -> None:
     desk = desk_here()
     with acting_alone(desk, "recording consent"):
         claim = claim_here(desk)
+        refuse(desk, claim, known_loss(claim), attempted="recording consent")
         if not yes:
             _refuse_unmerged(desk, claim)
         if not dry_run:

@@ -12,6 +12,7 @@ from agent_sync.cli.here import claim_here, desk_here
 from agent_sync.desk import Desk
 from agent_sync.errors import BadInput, GitFailed, Refused
 from agent_sync.gating import pull_gate_root
+from agent_sync.leasing.fence import known_loss, pushed, refuse
 from agent_sync.lifecycle.actions import HandedOff
 from agent_sync.lifecycle.evolve import evolve
 from agent_sync.lifecycle.messages import NEWS_AFTER_HANDOFF
@@ -27,7 +28,7 @@ MOST_SHOWN = 10
 @click.option("--draft", is_flag=True, help="Open the pull request as a draft.")
 @click.option("--dry-run", is_flag=True, help="Only list what would be done.")
 def command(*, summary: str, draft: bool, dry_run: bool) -> None:
-    """Run the gates, push the branch and set the phase to ready_for_pr; the next stop opens the pull request.
+    """Run the gates, push the branch with its lease and set the phase to ready_for_pr; the next stop opens the PR.
 
     `agent-sync sync` opens it at once. Without a pass nothing is handed off, unless as a draft that states the outcome.
 
@@ -40,6 +41,7 @@ def command(*, summary: str, draft: bool, dry_run: bool) -> None:
     text = _summary(summary)
     with acting_alone(desk, "handing off"):
         claim = claim_here(desk)
+        refuse(desk, claim, known_loss(claim), attempted="handing off")
         branch = _branch(desk, claim)
         _refuse_uncommitted(desk)
         head = desk.git.head_of(branch)
@@ -51,7 +53,7 @@ def command(*, summary: str, draft: bool, dry_run: bool) -> None:
             return
         _passed_gates(desk, draft=draft)
         with working(f"pushing {branch}"):
-            desk.git.push(desk.settings.git.remote, branch, head)
+            claim = pushed(desk, claim, branch, head)
         _record(desk, claim, HandedOff(text, branch, draft, desk.settings.board.in_review))
     desk.log.write(clock.now(), "handoff", issue=claim.issue_number, branch=branch, head=head)
     click.echo(f"Handed off issue #{claim.issue_number}: branch {branch} is pushed at {head[:12]}.")

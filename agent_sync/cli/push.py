@@ -2,15 +2,21 @@
 
 import click
 
+from agent_sync.claim.model import Claim
 from agent_sync.cli.console import working
 from agent_sync.cli.here import claim_here, desk_here
+from agent_sync.desk import Desk
 from agent_sync.errors import BadInput
+from agent_sync.leasing.fence import pushed
+from agent_sync.leasing.words import scope
 
 
 @click.command("push")
 @click.option("--dry-run", is_flag=True, help="Only list what would be done.")
 def command(*, dry_run: bool) -> None:
-    """Push the claim's branch to the remote, fast-forward only.
+    """Push the claim's branch to the remote, fast-forward only, and the renewed lease with it in one go.
+
+    Whoever has lost the lease is refused with exit code 3, and neither of the two moves.
 
     \b
     Example:
@@ -25,5 +31,9 @@ def command(*, dry_run: bool) -> None:
         click.echo(f"would push {claim.branch} at {head[:12]} to {desk.settings.git.remote}")
         return
     with working(f"pushing {claim.branch}"):
-        desk.git.push(desk.settings.git.remote, claim.branch, head)
-    click.echo(f"Pushed {claim.branch} at {head[:12]}.")
+        claim = pushed(desk, claim, claim.branch, head)
+    click.echo(f"Pushed {claim.branch} at {head[:12]}.{_scope(desk, claim)}")
+
+
+def _scope(desk: Desk, claim: Claim) -> str:
+    return " " + scope(claim.lease.where, remote=desk.settings.git.remote) if claim.lease else ""

@@ -4,6 +4,7 @@ import click
 
 from agent_sync.cli.console import working
 from agent_sync.cli.here import claim_here, desk_here
+from agent_sync.leases.remote import CLAIMS
 from agent_sync.rounds import acting_alone
 from agent_sync.taking import give_back
 
@@ -13,7 +14,9 @@ from agent_sync.taking import give_back
 @click.option("--force", is_flag=True, help="Even with an open pull request, or when GitHub cannot be reached.")
 @click.option("--dry-run", is_flag=True, help="Only list what would be done.")
 def command(*, reason: str, force: bool, dry_run: bool) -> None:
-    """Give the task back: the card to Todo, the assignment taken back, the claim file deleted. The branch stays.
+    """Give the task back: the card to Todo, assignment and lease given up, the claim file deleted. The branch stays.
+
+    A task that somebody else has taken over meanwhile is left alone: only the claim file here is deleted.
 
     \b
     Examples:
@@ -25,10 +28,15 @@ def command(*, reason: str, force: bool, dry_run: bool) -> None:
         claim = claim_here(desk)
         click.echo(f"would move the card of issue #{claim.issue_number} to {desk.settings.board.ready}")
         click.echo("would clear Agent, take your assignment back (2 requests) and delete .agent-claim.json")
+        if claim.lease and not claim.is_lost:
+            click.echo(f"would release {CLAIMS}{claim.issue_number} ({claim.lease.where})")
         return
     with working("giving the task back"), acting_alone(desk, "giving the task back"):
         claim = claim_here(desk)
-        trouble = give_back(desk, claim, reason=reason, force=force)
+        given = give_back(desk, claim, reason=reason, force=force)
+    if given.lost_to:
+        click.echo(f"Issue #{claim.issue_number} is held by {given.lost_to}. Only the claim file here was deleted.")
+        return
     click.echo(f"Issue #{claim.issue_number} is given back. Branch {claim.branch} stays as it is.")
-    if trouble:
-        click.echo(f"The board could not be told: {trouble}", err=True)
+    if given.trouble:
+        click.echo(f"The board could not be told: {given.trouble}", err=True)

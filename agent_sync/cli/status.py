@@ -8,16 +8,16 @@ import time
 import click
 
 from agent_sync.claim.model import Claim
-from agent_sync.claim.store import ClaimStore
 from agent_sync.cli.console import working
+from agent_sync.cli.fleet import show_all
 from agent_sync.cli.here import desk_here
 from agent_sync.cli.record_seen import Seen, record_seen
 from agent_sync.desk import Desk
 from agent_sync.errors import AgentSyncError
 from agent_sync.hooks.briefing import held
+from agent_sync.leasing.standing import lease_line
 from agent_sync.lifecycle.facts import Branch
 from agent_sync.lifecycle.side_by_side import Row, next_command, rows
-from agent_sync.place import worktree
 
 OK, BAD = "✓", "✗"
 
@@ -25,7 +25,7 @@ OK, BAD = "✓", "✗"
 @click.command("status")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.option("--watch", is_flag=True, help="Look again and again until interrupted.")
-@click.option("--all", "everywhere", is_flag=True, help="Every claim held in the worktrees of this repository.")
+@click.option("--all", "everywhere", is_flag=True, help="Every claim of the repository, on whatever machine.")
 @click.option("--offline", is_flag=True, help="Only what is known here, without asking GitHub.")
 def command(*, as_json: bool, watch: bool, everywhere: bool, offline: bool) -> None:
     """Show claim, recovery record, branch, pull request, CI, issue and card side by side, and mark what disagrees.
@@ -38,7 +38,7 @@ def command(*, as_json: bool, watch: bool, everywhere: bool, offline: bool) -> N
     """
     desk = desk_here()
     if everywhere:
-        _show_all(desk, as_json=as_json)
+        show_all(desk, as_json=as_json)
         return
     while True:
         _show(desk, as_json=as_json, offline=offline)
@@ -55,11 +55,15 @@ def _show(desk: Desk, *, as_json: bool, offline: bool) -> None:
         _show_unclaimed(recorded, as_json=as_json)
         return
     found, following, trouble = _looked(desk, claim, offline=offline)
+    lease = lease_line(desk, claim, offline=offline)
     if as_json:
         values = {"claim": json.loads(claim.to_json()), "rows": [dataclasses.asdict(row) for row in found]}
-        click.echo(json.dumps(values | {"next": following, "trouble": trouble, "record": recorded.values}))
+        seen = {"next": following, "trouble": trouble, "lease": lease, "record": recorded.values}
+        click.echo(json.dumps(values | seen))
         return
     click.echo(held(claim))
+    if lease:
+        click.echo(f"  {'lease':<13} {lease}")
     for line in recorded.lines:
         click.echo(line)
     _draw(found) if sys.stdout.isatty() else _print(found)
@@ -107,25 +111,3 @@ def _draw(found: tuple[Row, ...]) -> None:
         mark = f"[red]{BAD}[/red]" if row.disagrees else f"[green]{OK}[/green]"
         table.add_row(mark, row.name, escape(row.says), escape(row.disagrees))
     Console().print(table)
-
-
-def _show_all(desk: Desk, *, as_json: bool) -> None:
-    """List the claims of every worktree; one that cannot be read is listed with the reason."""
-    lines: list[tuple[str, Claim | None, str]] = []
-    for root in desk.git.worktrees():
-        place = worktree(root)
-        try:
-            claim = ClaimStore(place).read() if place else None
-        except AgentSyncError as error:
-            lines.append((root, None, str(error)))
-        else:
-            if claim:
-                lines.append((root, claim, ""))
-    if as_json:
-        values = [{"root": r, "claim": json.loads(c.to_json()) if c else None, "trouble": t} for r, c, t in lines]
-        click.echo(json.dumps(values))
-    else:
-        for root, claim, trouble in lines:
-            click.echo(f"{root}: {trouble or (f'#{claim.issue_number} {claim.phase}' if claim else '')}")
-        if not lines:
-            click.echo("No worktree of this repository holds a claim.")

@@ -34,7 +34,9 @@ def held(claim: Claim) -> str:
     pull = f", PR #{claim.pr_number}" if claim.pr_number else ""
     where = f"on branch {quoted(claim.branch)}{pull}, phase {claim.phase}"
     step = "The PR was closed without merging; `/handoff` opens a new one." if claim.closed_unmerged else ""
-    if claim.not_before and claim.not_before > clock.now():
+    if claim.lease and claim.is_lost:
+        step = f"It is held by {one_line(claim.lease.lost_to, limit=300)} now: stop working on it. Nothing is written."
+    elif claim.not_before and claim.not_before > clock.now():
         step = f"GitHub's rate limit is reached: paused until {claim.not_before:%H:%M:%S} UTC."
     return f"agent-sync: this worktree holds issue #{claim.issue_number} {where}. {step or NEXT_STEP[claim.phase]}"
 

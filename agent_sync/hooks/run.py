@@ -71,6 +71,15 @@ def briefing(desk: Desk, event: HookEvent) -> Part:
     return Part(BUSY if told else IDLE, told)
 
 
+def renewal(desk: Desk, event: HookEvent) -> Part:
+    """Keep the lease of the claim alive."""
+    if desk.store.read() is None:
+        return Part(IDLE)
+    from agent_sync.hooks import renewal as renewals
+
+    return Part(renewals.look(desk, session_id=event.session_id))
+
+
 def record(desk: Desk, event: HookEvent) -> Part:
     """Take into the recovery record what happened."""
     return Part(kept(desk, event))
@@ -83,11 +92,11 @@ def recovery(desk: Desk, event: HookEvent) -> Part:
 
 
 PARTS: dict[Trigger, tuple[Participant, ...]] = {
-    Trigger.STOP: (gate, lifecycle, record),
+    Trigger.STOP: (gate, lifecycle, renewal, record),
     Trigger.IDLE: (lifecycle, record, unclaimed),
     Trigger.SESSION_START: (recovery, briefing),
     Trigger.PROMPT: (lifecycle, record),
-    Trigger.TOOL: (lifecycle, record),
+    Trigger.TOOL: (lifecycle, renewal, record),
 }
 
 

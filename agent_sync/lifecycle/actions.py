@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from agent_sync.claim.model import LeaseNote
 from agent_sync.lifecycle.checks import Verdict
 from agent_sync.lifecycle.facts import Card, Pull
 
@@ -109,9 +110,10 @@ Action = PushBranch | OpenPull | AdoptPull | MoveCard | CloseTask | DeleteClaim 
 
 @dataclass(frozen=True)
 class BranchPushed:
-    """The branch on GitHub is now at this commit."""
+    """The branch on GitHub is now at this commit, and the lease, if there is one, was renewed with it."""
 
     sha: str
+    lease: LeaseNote | None = None
 
 
 @dataclass(frozen=True)
@@ -230,6 +232,20 @@ class ClaimDeleted:
 
 
 @dataclass(frozen=True)
+class LeaseLost:
+    """Somebody else holds the issue now; nothing more is written for this claim."""
+
+    lost_to: str
+
+
+@dataclass(frozen=True)
+class LeaseUnknown:
+    """Whether the lease still holds cannot be told; nothing was written, and a later event tries again."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
 class Said:
     """A sentence waits for its reader."""
 
@@ -253,5 +269,7 @@ Outcome = (
     | Consented
     | TaskClosed
     | ClaimDeleted
+    | LeaseLost
+    | LeaseUnknown
     | Said
 )

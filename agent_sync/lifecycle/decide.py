@@ -31,9 +31,14 @@ from agent_sync.lifecycle.needs import is_board_behind, is_paused, is_withheld
 from agent_sync.lifecycle.pr_body import body, closing_comment, marker, title
 from agent_sync.lifecycle.steps import STEPS, Step
 
+# Whoever works on an issue that is somebody else's is told by the first of these in every session.
+REMINDING = frozenset({Trigger.STOP, Trigger.IDLE, Trigger.PROMPT, Trigger.SYNC})
+
 
 def decide(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Action, ...]:
     """Return what to do now; nothing when the world is as the claim wants it, or not enough is known."""
+    if claim.is_lost:
+        return _said(facts, messages.lease_lost(claim, facts.session_id)) if trigger in REMINDING else ()
     step = STEPS[trigger][claim.phase]
     if step is Step.NOTHING:
         return ()

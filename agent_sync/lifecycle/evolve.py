@@ -12,6 +12,8 @@ from agent_sync.lifecycle.actions import (
     ClaimDeleted,
     Consented,
     HandedOff,
+    LeaseLost,
+    LeaseUnknown,
     Outcome,
     Paused,
     PullAdopted,
@@ -36,7 +38,7 @@ def evolve(claim: Claim, outcome: Outcome) -> Claim:
     if claim.phase not in phases:
         raise ImpossibleTransition(f"{type(outcome).__name__} in phase {claim.phase}")
     changes = _changes(claim, outcome)
-    if not isinstance(outcome, Said | Paused | ClaimDeleted):
+    if not isinstance(outcome, Said | Paused | ClaimDeleted | LeaseUnknown):
         changes.setdefault("not_before", None)
     return claim.model_copy(update={"phase": phases[claim.phase], **changes})
 
@@ -61,7 +63,9 @@ def _changes(claim: Claim, outcome: Outcome) -> dict[str, object]:
             return {"close_unmerged": even_unmerged}
         case Paused(until):
             return {"not_before": until}
-        case BranchPushed() | PullRefused() | PullMerged() | TaskClosed() | ClaimDeleted() | Said():
+        case BranchPushed() | LeaseLost():
+            return _with_lease(claim, outcome)
+        case PullRefused() | PullMerged() | TaskClosed() | ClaimDeleted() | LeaseUnknown() | Said():
             return {}
         case _:
             assert_never(outcome)
@@ -77,6 +81,12 @@ def _with_pull(claim: Claim, outcome: PullOpened | PullAdopted) -> dict[str, obj
     is_new = outcome.pull.number != claim.pr_number
     polls = {"last_check_poll": None, "checks": None} if is_new else {}
     return {"pr_number": outcome.pull.number, "status": outcome.status, "closed_unmerged": False, **board, **polls}
+
+
+def _with_lease(claim: Claim, outcome: BranchPushed | LeaseLost) -> dict[str, object]:
+    if isinstance(outcome, BranchPushed):
+        return {"lease": outcome.lease} if outcome.lease else {}
+    return {"lease": claim.lease.model_copy(update={"lost_to": outcome.lost_to})} if claim.lease else {}
 
 
 def _with_checks(outcome: ChecksUnsettled | ChecksNoted) -> dict[str, object]:

@@ -203,3 +203,25 @@ def paused(claim: Claim) -> Notice:
     until = claim.not_before.strftime("%H:%M:%S UTC") if claim.not_before else "later"
     text = f"GitHub's rate limit is reached: issue #{claim.issue_number} is paused until {until}."
     return Notice(f"paused:{_identity(claim)}:{until}", text)
+
+
+def lease_lost(claim: Claim, session: str) -> Notice:
+    """Somebody else holds the issue now; said once in every session."""
+    lease = claim.lease
+    holder = one_line(lease.lost_to, limit=300) if lease else ""
+    text = (
+        f"Issue #{claim.issue_number} is no longer this worktree's: it is held by {holder}. Nothing more is pushed or "
+        f"written to GitHub from here, and the work on branch {quoted(claim.branch)} stays as it is. "
+        "Stop working on it and run `agent-sync status`; `agent-sync release` takes the claim file away."
+    )
+    identity = f"lease-lost:{_identity(claim)}:{lease.epoch if lease else 0}:{session}"
+    return Notice(identity, text, for_agent=True, wakes=True)
+
+
+def lease_unknown(claim: Claim, reason: str, session: str) -> Notice:
+    """Whether the claim still holds cannot be told now."""
+    text = (
+        f"Whether issue #{claim.issue_number} is still this worktree's cannot be told, so nothing was written to "
+        f"GitHub; the next event tries again. {one_line(reason, limit=300)}"
+    )
+    return Notice(f"lease-unknown:{_identity(claim)}:{session}", text, for_agent=True)

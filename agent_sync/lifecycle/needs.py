@@ -56,8 +56,8 @@ Question = AskBranch | AskGate | AskLookup | AskPull | AskCard | AskClosing
 
 
 def needs(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Question, ...]:
-    """Return what is still to be asked; nothing while GitHub wants to be left alone."""
-    if is_paused(claim, facts):
+    """Return what is still to be asked; nothing while GitHub wants to be left alone, or once the lease is lost."""
+    if claim.is_lost or is_paused(claim, facts):
         return ()
     match STEPS[trigger][claim.phase]:
         case Step.OPEN_PULL:

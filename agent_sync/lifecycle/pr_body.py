@@ -10,7 +10,8 @@ TITLE_LIMIT = 240
 def marker(claim: Claim) -> str:
     """Return the comment, unseen on the page, by which we know what this very claim has written."""
     agent = "".join(char if char.isalnum() or char in "._-" else "_" for char in claim.agent_id)
-    return f"<!-- agent-sync claim={agent} issue={claim.issue_number} -->"
+    epoch = f" epoch={claim.lease.epoch}" if claim.lease else ""
+    return f"<!-- agent-sync claim={agent} issue={claim.issue_number}{epoch} -->"
 
 
 def title(claim: Claim) -> str:

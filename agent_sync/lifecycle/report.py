@@ -11,6 +11,8 @@ from agent_sync.lifecycle.actions import (
     ClaimDeleted,
     Consented,
     HandedOff,
+    LeaseLost,
+    LeaseUnknown,
     Notice,
     Outcome,
     Paused,
@@ -31,10 +33,9 @@ from agent_sync.lifecycle.facts import Facts, Trigger
 def report(trigger: Trigger, claim: Claim, outcome: Outcome, facts: Facts) -> tuple[Notice, ...]:
     """Return what is to be said of `outcome`, which happened to `claim`."""
     match outcome:
-        case PullOpened(pull, status, trouble):
-            return (messages.pull_opened(pull), *_board(claim, trouble, status))
-        case PullAdopted(pull, status, trouble):
-            return (messages.pull_adopted(pull), *_board(claim, trouble, status))
+        case PullOpened(pull, status, trouble) | PullAdopted(pull, status, trouble):
+            said = messages.pull_opened if isinstance(outcome, PullOpened) else messages.pull_adopted
+            return (said(pull), *_board(claim, trouble, status))
         case PullRefused(reason):
             return (messages.pull_refused(claim, reason),)
         case ChecksUnsettled() | ChecksNoted():
@@ -51,6 +52,8 @@ def report(trigger: Trigger, claim: Claim, outcome: Outcome, facts: Facts) -> tu
             return (messages.task_closed(claim, trouble=trouble, done=facts.settings.board.done),)
         case Paused():
             return (messages.paused(evolve(claim, outcome)),)
+        case LeaseLost() | LeaseUnknown():
+            return (_lease(claim, outcome, facts.session_id),)
         case Said(notice):
             return (notice,)
         case BranchPushed() | CardMoved() | HandedOff() | Consented() | ClaimDeleted():
@@ -59,6 +62,12 @@ def report(trigger: Trigger, claim: Claim, outcome: Outcome, facts: Facts) -> tu
 
 def _board(claim: Claim, trouble: str, status: str) -> tuple[Notice, ...]:
     return (messages.board_trouble(claim, trouble, status),) if trouble else ()
+
+
+def _lease(claim: Claim, outcome: LeaseLost | LeaseUnknown, session: str) -> Notice:
+    if isinstance(outcome, LeaseUnknown):
+        return messages.lease_unknown(claim, outcome.reason, session)
+    return messages.lease_lost(evolve(claim, outcome), session)
 
 
 def _checks(trigger: Trigger, outcome: ChecksUnsettled | ChecksNoted, facts: Facts) -> tuple[Notice, ...]:

@@ -12,6 +12,8 @@ from agent_sync.lifecycle.actions import (
     ClaimDeleted,
     Consented,
     HandedOff,
+    LeaseLost,
+    LeaseUnknown,
     Outcome,
     Paused,
     PullAdopted,
@@ -79,5 +81,7 @@ TRANSITIONS: dict[type[Outcome], dict[Phase, Phase]] = {
     Consented: dict.fromkeys(Phase, Phase.DONE),
     TaskClosed: {Phase.DONE: Phase.DONE},
     ClaimDeleted: {Phase.DONE: Phase.DONE},
+    LeaseLost: _SAME,
+    LeaseUnknown: _SAME,
     Said: _SAME,
 }

@@ -29,6 +29,8 @@ OUTCOMES = [
     a.Consented(even_unmerged=True),
     a.TaskClosed(),
     a.ClaimDeleted(),
+    a.LeaseLost("ann"),
+    a.LeaseUnknown("why"),
     a.Said(NOTICE),
 ]
 

@@ -1,0 +1,95 @@
+"""Renews the lease of a claim when that is due, in a process of its own: no hook waits for a remote."""
+
+import subprocess
+import sys
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from agent_sync import clock, files
+from agent_sync.claim.model import Claim, LeaseNote
+from agent_sync.desk import Desk
+from agent_sync.leases.results import Lost, Outcome, Unknown, Won
+from agent_sync.leasing.fence import remember
+from agent_sync.leasing.note import change_of, keeper_of, mine_in, noted, renewal_due_at
+from agent_sync.leasing.words import held_by
+from agent_sync.lifecycle import messages
+from agent_sync.lifecycle.actions import BranchPushed, LeaseLost
+from agent_sync.lifecycle.evolve import evolve
+from agent_sync.rounds import BUSY, IDLE, Looked
+
+RENEWAL_LOCK = "renewal.lock"
+TRIED = "renewal.tried"
+# A remote in trouble is left alone for this part of the lease's time.
+TRIES_PER_TTL = 16
+NETWORK_LIMIT = 60.0
+
+
+def look(desk: Desk, *, session_id: str) -> Looked:
+    """Start a renewal if one is due; otherwise say when."""
+    claim = desk.store.read()
+    if claim is None or claim.lease is None or claim.is_lost:
+        return IDLE
+    due = max(renewal_due_at(claim.lease), _next_try(desk, claim.lease))
+    if clock.now() < due:
+        return Looked(was_idle=True, due=due)
+    _start(desk, session_id)
+    return BUSY
+
+
+def renew(desk: Desk, *, session_id: str) -> None:
+    """Renew the lease, unless another process is at it or has just done it; tell of a loss at the next event."""
+    with files.locked_if_free(Path(desk.place.state_dir) / RENEWAL_LOCK) as is_alone:
+        claim = desk.store.read()
+        if not is_alone or claim is None or claim.lease is None or claim.is_lost:
+            return
+        if clock.now() >= renewal_due_at(claim.lease):
+            _settle(desk, claim, _renewed(desk, claim, claim.lease, session_id), session_id)
+
+
+def _renewed(desk: Desk, claim: Claim, lease: LeaseNote, session_id: str) -> Outcome:
+    change = change_of(claim, session=session_id)
+    return keeper_of(desk, lease, limit_s=NETWORK_LIMIT).renew(mine_in(claim, lease), change)
+
+
+def _settle(desk: Desk, claim: Claim, outcome: Outcome, session_id: str) -> None:
+    match outcome:
+        case Won(tip):
+            remember(desk, claim, BranchPushed("", noted(tip)))
+            desk.log.write(clock.now(), "renewed", issue=claim.issue_number, epoch=tip.lease.epoch)
+        case Lost(tip):
+            lost = LeaseLost(held_by(tip.lease))
+            desk.outbox.add([messages.lease_lost(evolve(claim, lost), session_id)])
+            remember(desk, claim, lost)
+            desk.log.write(clock.now(), "lease-lost", issue=claim.issue_number, to=lost.lost_to)
+        case Unknown(doubt, reason):
+            desk.log.write(clock.now(), "trouble", error=reason, issue=claim.issue_number, doubt=doubt.value)
+
+
+def _next_try(desk: Desk, lease: LeaseNote) -> datetime:
+    """Return when the remote may be tried again after an attempt that has not renewed the lease."""
+    try:
+        tried = (Path(desk.place.state_dir) / TRIED).stat().st_mtime
+    except OSError:
+        return lease.renewed_at
+    at = datetime.fromtimestamp(tried, tz=lease.renewed_at.tzinfo)
+    # One from the future means that the clock was set back.
+    return lease.renewed_at if at > clock.now() else at + timedelta(seconds=lease.ttl_s / TRIES_PER_TTL)
+
+
+def _start(desk: Desk, session_id: str) -> None:
+    """Start a process that nobody waits for and that outlives the hook."""
+    tried = files.state_directory(Path(desk.place.state_dir)) / TRIED
+    try:
+        tried.touch()
+        subprocess.Popen(
+            # Without -P the repository's own directory could stand in for this package.
+            [sys.executable, "-P", "-m", "agent_sync.hooks.renewing", desk.place.root, session_id],
+            cwd="/",
+            env=dict(desk.environment),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as error:
+        desk.log.write(clock.now(), "trouble", error=str(error), what_for="renewing the lease")

@@ -1,0 +1,126 @@
+"""Stands between a claim and the world: whoever has lost the lease neither pushes code nor writes to GitHub."""
+
+from agent_sync import clock
+from agent_sync.claim.model import Claim
+from agent_sync.desk import Desk
+from agent_sync.errors import Conflict, LeaseUnsettled
+from agent_sync.leases.results import BranchRefused, Doubt, Lost, Seen, Unknown, Won
+from agent_sync.leases.rules import Standing, standing
+from agent_sync.leasing.note import change_of, keeper_of, mine_in, noted
+from agent_sync.leasing.words import held_by
+from agent_sync.lifecycle.actions import BranchPushed, LeaseLost, LeaseUnknown
+from agent_sync.lifecycle.evolve import evolve
+
+# A hook waits for it; a remote that is slower than this is asked again at the next event.
+READ_LIMIT = 20.0
+# Trouble that may be over the next time; the rest stays as it is however often it is tried.
+_PASSING = frozenset({Doubt.UNREACHABLE, Doubt.UNWRITTEN})
+
+
+def stopped(desk: Desk, claim: Claim) -> LeaseLost | LeaseUnknown | None:
+    """Return what keeps a claim from being acted on, from one look at its ref; a claim without a lease has no fence."""
+    if claim.lease is None:
+        return None
+    if claim.is_lost:
+        return known_loss(claim)
+    seen = keeper_of(desk, claim.lease, limit_s=READ_LIMIT).read(claim.issue_number)
+    return _judged(desk, claim, seen)
+
+
+def known_loss(claim: Claim) -> LeaseLost | None:
+    """Return the loss of a lease that was found out earlier, without asking anybody."""
+    return LeaseLost(claim.lease.lost_to) if claim.lease and claim.is_lost else None
+
+
+def must_hold(desk: Desk, claim: Claim, *, attempted: str) -> None:
+    """Stop a command whose claim is somebody else's now, or cannot be told to be ours."""
+    refuse(desk, claim, stopped(desk, claim), attempted=attempted)
+
+
+def refuse(desk: Desk, claim: Claim, found: LeaseLost | LeaseUnknown | None, *, attempted: str) -> None:
+    """Raise what was found, and remember a loss."""
+    match found:
+        case LeaseLost(lost_to):
+            remember(desk, claim, found)
+            message = f"Issue #{claim.issue_number} is held by {lost_to}. Nothing was written; the work here stays."
+            raise Conflict(message, attempted=attempted, helps="agent-sync status")
+        case LeaseUnknown(reason):
+            message = f"Whether issue #{claim.issue_number} is still held here cannot be told: {reason}"
+            raise LeaseUnsettled(message, attempted=attempted, helps="run the same command again")
+        case None:
+            return
+
+
+def remember(desk: Desk, claim: Claim, outcome: LeaseLost | BranchPushed) -> Claim:
+    """Write down what happened to the lease; return the claim as it is now."""
+    changed = evolve(claim, outcome)
+    if changed == claim:
+        return claim
+    with desk.store.locked() as token:
+        return desk.store.save(token, seen=claim, changed=changed)
+
+
+def push(desk: Desk, claim: Claim, branch: str, sha: str) -> BranchPushed | LeaseLost | LeaseUnknown:
+    """Push the branch, with the lease in the same breath where there is one."""
+    lease, remote = claim.lease, desk.settings.git.remote
+    if lease is None:
+        desk.git.push(remote, branch, sha)
+        return BranchPushed(sha)
+    if claim.is_lost:
+        return LeaseLost(lease.lost_to)
+    outcome = keeper_of(desk, lease).push_branch(branch, sha, mine_in(claim, lease), change_of(claim))
+    match outcome:
+        case Won(tip):
+            return BranchPushed(sha, noted(tip))
+        case BranchRefused(reason):
+            raise desk.git.push_failure(reason, remote, branch)
+        case Lost(tip):
+            return LeaseLost(held_by(tip.lease))
+        case Unknown(_, reason):
+            return LeaseUnknown(reason)
+
+
+def pushed(desk: Desk, claim: Claim, branch: str, sha: str) -> Claim:
+    """Push for a command, which says at once what stands against it; return the claim with its renewed lease."""
+    outcome = push(desk, claim, branch, sha)
+    if isinstance(outcome, BranchPushed):
+        return remember(desk, claim, outcome)
+    refuse(desk, claim, outcome, attempted=f"pushing branch {branch}")
+    raise AssertionError
+
+
+def finish(desk: Desk, claim: Claim) -> None:
+    """Mark the work as done, so that the issue can be claimed again should it be reopened."""
+    if claim.lease is None or claim.is_lost:
+        return
+    outcome = keeper_of(desk, claim.lease).finish(mine_in(claim, claim.lease), change_of(claim))
+    if isinstance(outcome, Unknown):
+        _put_off(desk, claim, outcome, "finishing the claim")
+
+
+def release(desk: Desk, claim: Claim) -> None:
+    """Give the lease back; whoever has it meanwhile keeps it."""
+    if claim.lease is None or claim.is_lost:
+        return
+    mine, change = mine_in(claim, claim.lease), change_of(claim)
+    outcome = keeper_of(desk, claim.lease).release(mine, change)
+    if isinstance(outcome, Unknown):
+        _put_off(desk, claim, outcome, "giving the claim back")
+
+
+def _put_off(desk: Desk, claim: Claim, doubt: Unknown, attempted: str) -> None:
+    """Leave trouble that passes to the next event; a ref that is gone or unusable is not ours to mend."""
+    desk.log.write(clock.now(), "trouble", error=doubt.reason, issue=claim.issue_number, doubt=doubt.doubt.value)
+    if doubt.doubt in _PASSING:
+        message = f"The lease of issue #{claim.issue_number} could not be ended: {doubt.reason}"
+        raise LeaseUnsettled(message, attempted=attempted, helps="run the same command again, or agent-sync sync")
+
+
+def _judged(desk: Desk, claim: Claim, seen: Seen) -> LeaseLost | LeaseUnknown | None:
+    if isinstance(seen, Unknown):
+        return LeaseUnknown(seen.reason)
+    if claim.lease is None or seen is None:
+        where = desk.settings.git.remote if claim.lease and claim.lease.where == "remote" else "this clone"
+        return LeaseUnknown(f"Its claim ref is gone from {where}.")
+    is_lost = standing(mine_in(claim, claim.lease), seen) is Standing.LOST
+    return LeaseLost(held_by(seen.lease)) if is_lost else None

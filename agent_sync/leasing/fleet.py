@@ -1,0 +1,97 @@
+"""Reads every claim and work hook of the repository: one fetch from the remote, or what this clone knows."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from agent_sync import clock
+from agent_sync.claim.model import Claim
+from agent_sync.claim.store import ClaimStore
+from agent_sync.desk import Desk
+from agent_sync.errors import AgentSyncError
+from agent_sync.leases.keeper import CloneKeeper, keeper_for
+from agent_sync.leases.model import Tip, Where
+from agent_sync.leases.objects import tips_below
+from agent_sync.leases.remote import CLAIMS, TRACKING, fetch
+from agent_sync.leases.results import Unreadable
+from agent_sync.place import worktree
+
+ROOT = CLAIMS.removesuffix("claims/")
+
+
+@dataclass(frozen=True)
+class Held:
+    """A claim file in a worktree of this clone; `trouble` where it cannot be read."""
+
+    root: str
+    claim: Claim | None
+    trouble: str = ""
+
+
+@dataclass(frozen=True)
+class WorkHook:
+    """One work hook: its worker, and what its status says."""
+
+    worker: str
+    status: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """All that is held: on the remote or in this clone, and why only there."""
+
+    where: Where
+    reason: str
+    tips: tuple[Tip, ...]
+    unreadable: tuple[Unreadable, ...]
+    hooks: tuple[WorkHook, ...]
+    here: tuple[Held, ...]
+
+
+def fleet(desk: Desk) -> Fleet:
+    """Look at everything at once; offline, what the last look has left is better than nothing."""
+    where, reason = _fetched(desk)
+    known = f"{TRACKING}{desk.settings.git.remote}/"
+    found = [*tips_below(desk.git, f"{known}claims/", Where.REMOTE), *tips_below(desk.git, CLAIMS, Where.CLONE)]
+    tips = {(tip.lease.issue, tip.where): tip for tip in found if isinstance(tip, Tip)}
+    unreadable = tuple(one for one in found if isinstance(one, Unreadable))
+    hooks = work_hooks(desk, f"{known}hooks/") or work_hooks(desk, f"{ROOT}hooks/")
+    return Fleet(where, reason, tuple(tips[key] for key in sorted(tips)), unreadable, hooks, held_here(desk))
+
+
+def held_here(desk: Desk) -> tuple[Held, ...]:
+    """Return the claim of every worktree of this clone; one that cannot be read is named with the reason."""
+    found = []
+    for root in desk.git.worktrees():
+        place = worktree(root)
+        try:
+            claim = ClaimStore(place).read() if place else None
+        except AgentSyncError as error:
+            found.append(Held(root, None, str(error)))
+        else:
+            found += [Held(root, claim)] if claim else []
+    return tuple(found)
+
+
+def work_hooks(desk: Desk, prefix: str) -> tuple[WorkHook, ...]:
+    """Return the work hooks below a prefix, each with whatever its status.json holds."""
+    listed = desk.git.ask("for-each-ref", "--format=%(refname)", prefix).stdout.split()
+    return tuple(WorkHook(ref.removeprefix(prefix), _status(desk, ref)) for ref in listed)
+
+
+def _status(desk: Desk, ref: str) -> dict[str, Any]:
+    try:
+        values = json.loads(desk.git.ask("show", f"{ref}:status.json").stdout)
+    except ValueError:
+        return {}
+    return values if isinstance(values, dict) else {}
+
+
+def _fetched(desk: Desk) -> tuple[Where, str]:
+    """Bring claims and work hooks up to date in one fetch; return how far that reaches, and why no further."""
+    remote = desk.settings.git.remote
+    keeper = keeper_for(desk.git, desk.place, desk.settings, clock.now())
+    if isinstance(keeper, CloneKeeper):
+        return Where.CLONE, keeper.reason
+    trouble = fetch(desk.git, keeper.address, below=ROOT, tracking=f"{TRACKING}{remote}/")
+    return (Where.CLONE, f"{remote} cannot be reached: {trouble}") if trouble else (Where.REMOTE, "")

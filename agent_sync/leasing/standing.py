@@ -1,0 +1,26 @@
+"""Says in one line how a claim's lease stands."""
+
+from agent_sync import clock
+from agent_sync.claim.model import Claim
+from agent_sync.desk import Desk
+from agent_sync.leasing.fence import stopped
+from agent_sync.leasing.words import moment, scope, span
+from agent_sync.lifecycle.actions import LeaseLost, LeaseUnknown
+
+
+def lease_line(desk: Desk, claim: Claim, *, offline: bool) -> str:
+    """Return for whom the lease holds, its mode, age and end, after a look at its ref unless that is not wanted."""
+    lease = claim.lease
+    if lease is None:
+        return ""
+    match stopped(desk, claim) if not offline or claim.is_lost else None:
+        case LeaseLost(lost_to):
+            return f"LOST: the issue is held by {lost_to}. Nothing is written from here any more."
+        case LeaseUnknown(reason):
+            return f"unknown: {reason} Nothing is written until that is over."
+        case None:
+            age = (clock.now() - lease.renewed_at).total_seconds()
+            left = lease.ttl_s - age
+            ends = "never expires (claimed by hand)" if lease.mode == "manual" else f"expires in {span(left)}"
+            known = scope(lease.where, remote=desk.settings.git.remote)
+            return f"{known} Epoch {lease.epoch}, renewed {span(age)} ago ({moment(lease.renewed_at)}), {ends}."

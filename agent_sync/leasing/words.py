@@ -1,0 +1,53 @@
+"""Says who holds a lease, since when and until when; names come from other machines and are made harmless."""
+
+from datetime import datetime, timedelta
+
+from agent_sync.leases.model import Lease, Mode, State, Where
+from agent_sync.lifecycle.foreign import named
+
+MINUTE, HOUR, DAY = 60, 3600, 86_400
+_UNITS = ((DAY, "d"), (HOUR, "h"), (MINUTE, "min"))
+
+
+def holder(lease: Lease) -> str:
+    """Return who holds a lease: the agent, and the person and machine it runs on."""
+    place = f"{named(lease.holder.user)}@{named(lease.holder.host)}"
+    return f"{named(lease.holder.agent)} ({place})" if lease.holder.agent else place
+
+
+def held_by(lease: Lease) -> str:
+    """Return who holds a lease, since when, on which branch and until when."""
+    branch = f" on branch {named(lease.branch, limit=100)}" if lease.branch else ""
+    if lease.state is not State.HELD:
+        return f"{holder(lease)}, who had it{branch} and left it {lease.state} at {moment(lease.renewed_at)}"
+    return f"{holder(lease)} since {moment(lease.acquired_at)}{branch}; {expiry(lease)}"
+
+
+def expiry(lease: Lease) -> str:
+    """Return until when a lease lasts if nobody renews it."""
+    if lease.mode is Mode.MANUAL:
+        return "it was claimed by hand and never expires"
+    return f"it expires at {moment(expires_at(lease))} unless it is renewed"
+
+
+def expires_at(lease: Lease) -> datetime:
+    """Return when a lease runs out, without any allowance for clocks."""
+    return lease.renewed_at + timedelta(seconds=lease.ttl_s)
+
+
+def moment(at: datetime) -> str:
+    """Return a moment to the minute."""
+    return at.strftime("%Y-%m-%d %H:%M UTC")
+
+
+def span(seconds: float) -> str:
+    """Return a length of time in its largest unit."""
+    left = max(0, int(seconds))
+    return next((f"{left // size} {unit}" for size, unit in _UNITS if left >= size), f"{left} s")
+
+
+def scope(where: str, *, remote: str, reason: str = "") -> str:
+    """Return for whom a claim holds."""
+    if Where(where) is Where.REMOTE:
+        return f"The claim holds for everyone who uses {remote}."
+    return f"The claim holds for this clone only{f': {reason}' if reason else ''}."
