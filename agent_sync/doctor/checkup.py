@@ -50,5 +50,7 @@ def _desk(place: Place, environment: Mapping[str, str]) -> tuple[Desk | None, Ba
 def _github(desk: Desk) -> Iterator[Result]:
     """Load the client libraries only now."""
     from agent_sync.doctor.github import check_github
+    from agent_sync.doctor.leases import check_leases
 
     yield from check_github(desk)
+    yield from check_leases(desk)
