@@ -52,7 +52,7 @@ class Keeper(Protocol):
         """Return what all claim refs hold now."""
 
 
-class RefKeeper:
+class RefKeeper(Keeper):
     """Keeps leases in a store of refs."""
 
     def __init__(self, store: Store, place: Place) -> None:
