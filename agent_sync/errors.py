@@ -11,6 +11,9 @@ AgentSyncError
  ├─ BadRecord            hook.json cannot be used as it is
  ├─ NoRecord             no task is recorded here
  ├─ IllegalMove          the recovery record's state does not allow it
+ ├─ BadHook              a work hook cannot be used as it is
+ │   └─ HookTooNew           written by a newer agent-sync
+ ├─ IllegalHookMove      a work hook's state does not allow it
  ├─ GitFailed            git refused
  └─ GitHubError          GitHub answered, or did not
      ├─ NotSignedIn          no token, or one GitHub does not accept
@@ -106,6 +109,24 @@ class IllegalMove(AgentSyncError):
     """The recovery record's state does not allow what was asked."""
 
     code = "illegal-move"
+
+
+class BadHook(AgentSyncError):
+    """A work hook cannot be used as it is; its ref is kept."""
+
+    code = "bad-hook"
+
+
+class HookTooNew(BadHook):
+    """A work hook was written by a newer agent-sync."""
+
+    code = "hook-too-new"
+
+
+class IllegalHookMove(AgentSyncError):
+    """The state of a work hook does not allow what was asked."""
+
+    code = "illegal-hook-move"
 
 
 class GitFailed(AgentSyncError):
