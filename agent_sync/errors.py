@@ -6,6 +6,8 @@ AgentSyncError
  ├─ BadClaim             .agent-claim.json cannot be used as it is
  │   ├─ ClaimTooNew          written by a newer agent-sync
  │   └─ ClaimUnsafe          a symbolic link, not a plain file, or someone else's
+ ├─ BadLease             a claim ref holds something that cannot be used
+ │   └─ LeaseTooNew          written by a newer agent-sync
  ├─ ClaimGone            the claim file was deleted while a step ran
  ├─ LockHeld             another agent-sync process is at it
  ├─ BadRecord            hook.json cannot be used as it is
@@ -78,6 +80,18 @@ class ClaimUnsafe(BadClaim):
     """The claim file is a symbolic link, not a plain file, or owned by someone else."""
 
     code = "claim-unsafe"
+
+
+class BadLease(AgentSyncError):
+    """A claim ref holds something that cannot be used; it is left as it is."""
+
+    code = "bad-lease"
+
+
+class LeaseTooNew(BadLease):
+    """A claim ref was written by a newer agent-sync."""
+
+    code = "lease-too-new"
 
 
 class ClaimGone(AgentSyncError):

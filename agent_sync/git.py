@@ -1,7 +1,8 @@
 """One function per question or order to git; no name from outside can become an option of it."""
 
 import re
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agent_sync.errors import BadInput, GitFailed
@@ -44,6 +45,10 @@ class Git:
     def remote_url(self, remote: str) -> str | None:
         """Return where a remote is, as git itself would use it."""
         return self._run("remote", "get-url", "--", remote).stdout.strip() or None
+
+    def push_url(self, remote: str) -> str | None:
+        """Return where pushes to a remote go, which may be another repository than it is fetched from."""
+        return self._run("remote", "get-url", "--push", "--", remote).stdout.strip() or None
 
     def push(self, remote: str, branch: str, sha: str) -> None:
         """Push one commit to a branch, fast-forward only."""
@@ -110,6 +115,19 @@ class Git:
         """Run git with arguments the caller answers for, and with variables of its own."""
         return self._run(*arguments, variables=variables, stdin=stdin, timeout=timeout)
 
+    def contents(self, names: Sequence[str]) -> bytes:
+        """Return what `git cat-file --batch` answers to many names, byte for byte, from one process."""
+        with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as found, tempfile.TemporaryFile() as errors:
+            asked.write("".join(f"{name}\n" for name in names).encode(errors="surrogateescape"))
+            asked.seek(0)
+            command = ["git", "-C", self.root, "cat-file", "--batch"]
+            variables = self._variables(None)
+            self.processes.stream(
+                command, directory=self.root, environment=variables, stdin=asked, output=found, errors=errors
+            )
+            found.seek(0)
+            return found.read()
+
     def _must(self, arguments: list[str], *, attempted: str) -> Finished:
         done = self._run(*arguments)
         if done.status:
@@ -128,8 +146,7 @@ class Git:
     def _run(
         self, *arguments: str, variables: Mapping[str, str] | None = None, stdin: str = "", timeout: float = LOCAL_LIMIT
     ) -> Finished:
-        kept = {key: value for key, value in self.environment.items() if key not in _MISLEADING}
-        asked = kept | _ASKED | dict(variables or {})
+        asked = self._variables(variables)
         command = ["git", "-C", self.root, *arguments]
         try:
             return self.processes.run(command, directory=self.root, environment=asked, stdin=stdin, timeout=timeout)
@@ -137,6 +154,10 @@ class Git:
             raise GitFailed("git is not installed, or not on PATH.", helps="install git 2.36 or newer") from error
         except TimeoutError as error:
             raise GitFailed(f"{error}.", attempted=f"running git {arguments[0]}") from error
+
+    def _variables(self, more: Mapping[str, str] | None) -> dict[str, str]:
+        kept = {key: value for key, value in self.environment.items() if key not in _MISLEADING}
+        return kept | _ASKED | dict(more or {})
 
 
 def refuse_odd_branch(branch: str) -> None:

@@ -152,6 +152,20 @@ class Template(Section):
     idempotent: Annotated[tuple[str, ...], Field(strict=False, description="Steps that may simply be repeated")] = ()
 
 
+class Lease(Section):
+    """How claims are held against other machines."""
+
+    ttl_s: Annotated[
+        float,
+        Field(ge=60, allow_inf_nan=False, description="How long a claim lasts without a sign of life from its holder"),
+    ] = 3600
+    allowance_s: Annotated[Seconds, Field(description="How much the clocks of two machines may differ")] = 60
+    where: Annotated[
+        Literal["remote", "clone"],
+        Field(description="`clone` keeps claims in this clone alone, even where the remote would take them"),
+    ] = "remote"
+
+
 class GitHub(Section):
     """Which GitHub to talk to."""
 
@@ -173,6 +187,7 @@ class Settings(Section):
     hooks: Hooks = Hooks()
     gate: Gate = Gate()
     git: Git = Git()
+    lease: Lease = Lease()
     github: GitHub = GitHub()
     record: Record = Record()
     templates: dict[str, Template] = {}

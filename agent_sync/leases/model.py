@@ -1,0 +1,135 @@
+"""The lease: who holds an issue, since when and until when, as the bytes of `claim.json` in a claim commit."""
+
+import json
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from agent_sync.errors import BadLease, LeaseTooNew
+
+SCHEMA_VERSION = 1
+FILE_NAME = "claim.json"
+
+
+def _writable(value: object) -> object:
+    """Replace half characters, which JSON can carry and its strict readers refuse."""
+    return value.encode(errors="replace").decode() if isinstance(value, str) else value
+
+
+Text = Annotated[str, BeforeValidator(_writable)]
+Nonce = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
+Sha = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})?$")]
+
+
+class State(StrEnum):
+    """What a claim ref says of its issue."""
+
+    HELD = "held"
+    RELEASED = "released"
+    DONE = "done"
+
+
+class Mode(StrEnum):
+    """Whether a lease runs out by itself."""
+
+    AUTO = "auto"
+    MANUAL = "manual"
+
+
+class Where(StrEnum):
+    """How far a lease holds: for everybody who shares the remote, or for this clone only."""
+
+    REMOTE = "remote"
+    CLONE = "clone"
+
+
+class Part(BaseModel):
+    """A value that is read strictly, never changes, and keeps what newer programs wrote beside it."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", strict=True)
+
+
+class Holder(Part):
+    """Who holds a lease; the worktree counts, the rest is for people to read."""
+
+    host: Text
+    user: Text
+    worktree: Annotated[Text, Field(min_length=1)]
+    session: Text = ""
+    agent: Text = ""
+
+
+class Lease(Part):
+    """One state of one issue's claim."""
+
+    schema_version: Literal[1] = 1
+    issue: Annotated[int, Field(ge=1)]
+    holder: Holder
+    epoch: Annotated[int, Field(ge=1)]
+    nonce: Nonce
+    state: Annotated[State, Field(strict=False)]
+    acquired_at: AwareDatetime
+    renewed_at: AwareDatetime
+    ttl_s: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    mode: Annotated[Mode, Field(strict=False)] = Mode.AUTO
+    branch: Text = ""
+    pr: Annotated[int | None, Field(ge=1)] = None
+    phase: Text = ""
+    prev: Sha = ""
+    # Counts the changes of one holding, so that no two of its commits can be the same.
+    serial: Annotated[int, Field(ge=0)] = 0
+
+    def to_json(self) -> bytes:
+        """Return the canonical bytes: one line, sorted keys, ASCII."""
+        values = self.model_dump(mode="json")
+        return json.dumps(values, sort_keys=True, separators=(",", ":")).encode() + b"\n"
+
+
+@dataclass(frozen=True)
+class Tip:
+    """What a claim ref holds now; `parent` is the commit it continues."""
+
+    sha: str
+    lease: Lease
+    where: Where
+    parent: str = ""
+
+
+@dataclass(frozen=True)
+class Mine:
+    """What a holder must remember to prove that a lease is its own."""
+
+    issue: int
+    epoch: int
+    nonce: str
+
+
+def mine_of(lease: Lease) -> Mine:
+    """Return what the holder of a lease remembers of it."""
+    return Mine(lease.issue, lease.epoch, lease.nonce)
+
+
+def parse(content: bytes, *, issue: int) -> Lease:
+    """Turn the bytes of a claim into a lease of that issue, or say why they cannot be used."""
+    try:
+        lease = Lease.model_validate_json(content)
+    except ValidationError as error:
+        _refuse_newer(content, issue)
+        problem = error.errors()[0]
+        field = ".".join(str(part) for part in problem["loc"]) or FILE_NAME
+        raise BadLease(f"The claim of #{issue} cannot be read: {field}: {problem['msg']}.") from error
+    if lease.issue != issue:
+        raise BadLease(f"The claim of #{issue} speaks of #{lease.issue}.")
+    return lease
+
+
+def _refuse_newer(content: bytes, issue: int) -> None:
+    try:
+        version = json.loads(content)["schema_version"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return
+    if isinstance(version, int) and version > SCHEMA_VERSION:
+        message = f"The claim of #{issue} has schema_version {version}; this agent-sync knows {SCHEMA_VERSION}."
+        raise LeaseTooNew(message, helps="upgrade agent-sync-github")

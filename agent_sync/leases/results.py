@@ -1,0 +1,97 @@
+"""What can come of an order about a lease: won, lost, or not to be told."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from agent_sync.leases.model import Holder, Mode, Tip
+
+
+class Doubt(StrEnum):
+    """Why it cannot be told who holds an issue."""
+
+    UNREACHABLE = "unreachable"  # the ref could not be read
+    UNWRITTEN = "unwritten"  # the ref can be read and has not moved, but it could not be written
+    REFUSED = "refused"  # the remote takes no refs of this kind at all
+    UNREADABLE = "unreadable"  # the ref holds something that is not a claim
+    TOO_NEW = "too-new"  # the ref holds a claim of a newer agent-sync
+    VANISHED = "vanished"  # the ref of a held lease is gone
+
+
+@dataclass(frozen=True)
+class Won:
+    """The lease is the caller's, as it asked; `tip` is what the ref holds."""
+
+    tip: Tip
+
+
+@dataclass(frozen=True)
+class Lost:
+    """The lease is not, or no longer, the caller's; `tip` says whose it is, or that it has ended."""
+
+    tip: Tip
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """Whose the lease is cannot be told, which never means that it is free."""
+
+    doubt: Doubt
+    reason: str
+
+    @property
+    def refused(self) -> bool:
+        """Whether the remote takes no claim refs, so that only this clone can keep leases."""
+        return self.doubt is Doubt.REFUSED
+
+
+@dataclass(frozen=True)
+class BranchRefused:
+    """The lease is the caller's, but the branch could not be pushed; the reason is git's."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """A claim ref in a listing whose content cannot be used; its issue is not free."""
+
+    issue: int
+    sha: str
+    unknown: Unknown
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Every claim ref there is: those that can be read, and those that cannot."""
+
+    tips: tuple[Tip, ...] = ()
+    unreadable: tuple[Unreadable, ...] = ()
+
+
+Outcome = Won | Lost | Unknown
+Seen = Tip | Unknown | None
+
+
+@dataclass(frozen=True)
+class Request:
+    """What whoever wants an issue says about itself."""
+
+    holder: Holder
+    now: datetime
+    ttl_s: float
+    mode: Mode = Mode.AUTO
+    branch: str = ""
+    pr: int | None = None
+    phase: str = ""
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a renewal changes beside the time; None keeps what is there."""
+
+    now: datetime
+    branch: str | None = None
+    pr: int | None = None
+    phase: str | None = None
+    session: str | None = None

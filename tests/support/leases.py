@@ -1,0 +1,175 @@
+"""Workers who share claims: clones of one bare repository, clones of the local GitHub, or worktrees of one clone."""
+
+import json
+import os
+import subprocess
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from agent_sync.emulator.server import running
+from agent_sync.git import Git
+from agent_sync.leases.identity import holder_here
+from agent_sync.leases.keeper import CloneKeeper, RemoteKeeper
+from agent_sync.leases.model import Mine, mine_of
+from agent_sync.leases.results import Change, Request, Won
+from agent_sync.place import Place, worktree
+from agent_sync.processes import Processes
+
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+CLAIMS = "refs/agentsync/claims/"
+
+
+def git(root: Path, *arguments: str, stdin: str = "") -> str:
+    """Run git, which must work, and return what it printed."""
+    done = subprocess.run(["git", *arguments], cwd=root, input=stdin, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@dataclass
+class Worker:
+    """One worktree and the keeper it uses."""
+
+    root: Path
+    where: str = "remote"
+
+    @property
+    def place(self) -> Place:
+        """The worktree as the product finds it."""
+        found = worktree(str(self.root))
+        assert found
+        return found
+
+    @property
+    def git(self) -> Git:
+        """The product's git."""
+        return Git(str(self.root), Processes(), dict(os.environ))
+
+    @property
+    def keeper(self) -> RemoteKeeper | CloneKeeper:
+        """A keeper as a fresh process would make it."""
+        make = RemoteKeeper if self.where == "remote" else CloneKeeper
+        return make(self.git, self.place, "origin")
+
+    def request(self, at: float = 0, **fields: Any) -> Request:
+        """Return what this worker asks for, some seconds after noon."""
+        values = {"ttl_s": 3600.0, "branch": "work"} | fields
+        return Request(holder_here(self.place, agent=self.root.name), NOW + timedelta(seconds=at), **values)
+
+    def holds(self, issue: int = 7, **fields: Any) -> Mine:
+        """Acquire an issue, which must work."""
+        won = self.keeper.acquire(issue, self.request(**fields))
+        assert isinstance(won, Won), won
+        self.keeper.confirm(mine_of(won.tip.lease))
+        return mine_of(won.tip.lease)
+
+    def commit(self, text: str = "work") -> str:
+        """Commit something in the worktree."""
+        git(self.root, "commit", "-q", "--allow-empty", "-m", text)
+        return git(self.root, "rev-parse", "HEAD")
+
+    def intents(self) -> list[str]:
+        """Return the intents that wait to be settled."""
+        return sorted(path.name for path in (Path(self.place.shared_dir) / "intents").glob("*.json"))
+
+
+def later(seconds: float = 60, **fields: Any) -> Change:
+    """Return a change some seconds after noon."""
+    return Change(NOW + timedelta(seconds=seconds), **fields)
+
+
+@dataclass
+class Yard:
+    """What workers share: `shared` is the repository that has the claim refs."""
+
+    kind: str
+    directory: Path
+    shared: Path
+    address: str
+    url: str = ""
+    workers: dict[str, Worker] = field(default_factory=dict)
+
+    def worker(self, name: str, *options: str) -> Worker:
+        """Return a worker, who gets a clone or a worktree at the first call."""
+        if name not in self.workers:
+            root = self.directory / name
+            if self.kind == "clone":
+                git(self.shared, "worktree", "add", "-q", "--detach", str(root))
+            else:
+                git(self.directory, "clone", "-q", *options, self.address, str(root))
+            self.workers[name] = Worker(root, "clone" if self.kind == "clone" else "remote")
+        return self.workers[name]
+
+    def tip(self, issue: int = 7) -> str:
+        """Return the commit of a claim ref."""
+        return git(self.shared, "for-each-ref", "--format=%(objectname)", f"{CLAIMS}{issue}")
+
+    def lease(self, commit: str) -> dict[str, Any]:
+        """Return the claim in a commit."""
+        return json.loads(git(self.shared, "show", f"{commit}:claim.json"))
+
+    def history(self, issue: int = 7) -> list[dict[str, Any]]:
+        """Return every claim in the chain of a ref, oldest first."""
+        return [self.lease(sha) for sha in git(self.shared, "rev-list", "--reverse", f"{CLAIMS}{issue}").split()]
+
+    def branch(self, name: str) -> str:
+        """Return where a branch is on the remote."""
+        bare = self.directory / "bare.git" if self.kind == "clone" else self.shared
+        return git(bare, "for-each-ref", "--format=%(objectname)", f"refs/heads/{name}")
+
+    def plant(self, files: dict[str, str], issue: int = 7) -> str:
+        """Put a commit with these files where a claim should be."""
+        blobs = {name: git(self.shared, "hash-object", "-w", "--stdin", stdin=text) for name, text in files.items()}
+        lines = "".join(f"100644 blob {sha}\t{name}\n" for name, sha in blobs.items())
+        commit = git(self.shared, "commit-tree", "-m", "x", git(self.shared, "mktree", stdin=lines))
+        git(self.shared, "update-ref", f"{CLAIMS}{issue}", commit)
+        return commit
+
+    def control(self, method: str, path: str, body: object = None) -> Any:
+        """Speak to the local GitHub's control interface."""
+        content = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(f"{self.url}/_emulator/{path}", content, method=method)
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.loads(answer.read() or b"{}")
+
+    def fault(self, kind: str, *, times: int = 1, service: str = "git-receive-pack", method: str = "POST") -> None:
+        """Order trouble for a git request."""
+        match = {"path": f"/octo/demo.git/{service}", "method": method}
+        self.control("POST", "faults", {"match": match, "times": times, "fault": kind})
+
+    def requests(self) -> list[str]:
+        """Return the git requests so far, and forget them."""
+        entries = self.control("GET", "requests?git=1")
+        self.control("DELETE", "requests")
+        return [f"{entry['method']} {entry['operation']}" for entry in entries]
+
+
+@contextmanager
+def yard(kind: str, directory: Path) -> Iterator[Yard]:
+    """Open a yard of one kind: `file`, `http` or `clone`."""
+    if kind == "http":
+        with running("empty") as server:
+            shared = server.world.repository("octo", "demo").git.path
+            yield Yard(kind, directory, shared, f"{server.url}/octo/demo.git", server.url)
+        return
+    bare = _bare(directory)
+    if kind == "file":
+        yield Yard(kind, directory, bare, f"file://{bare}")
+        return
+    git(directory, "clone", "-q", f"file://{bare}", str(directory / "hub"))
+    yield Yard(kind, directory, directory / "hub", f"file://{bare}")
+
+
+def _bare(directory: Path) -> Path:
+    bare, start = directory / "bare.git", directory / "start"
+    git(directory, "init", "-q", "--bare", "-b", "main", str(bare))
+    git(bare, "config", "uploadpack.allowFilter", "true")
+    git(directory, "init", "-q", "-b", "main", str(start))
+    git(start, "commit", "-q", "--allow-empty", "-m", "Begin")
+    git(start, "push", "-q", str(bare), "main")
+    return bare
