@@ -59,9 +59,14 @@ class RefKeeper:
         self._bench = Bench(store, Intents(place, worktree_id(place)))
 
     @property
+    def store(self) -> Store:
+        """Where its refs live."""
+        return self._bench.store
+
+    @property
     def where(self) -> Where:
         """How far its leases hold."""
-        return self._bench.store.where
+        return self.store.where
 
     def acquire(self, issue: int, request: Request) -> Outcome:
         """Take an issue that nobody holds."""
