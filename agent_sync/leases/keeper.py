@@ -59,14 +59,9 @@ class RefKeeper:
         self._bench = Bench(store, Intents(place, worktree_id(place)))
 
     @property
-    def store(self) -> Store:
-        """Where its refs live."""
-        return self._bench.store
-
-    @property
     def where(self) -> Where:
         """How far its leases hold."""
-        return self.store.where
+        return self._bench.store.where
 
     def acquire(self, issue: int, request: Request) -> Outcome:
         """Take an issue that nobody holds."""
@@ -121,6 +116,11 @@ class RemoteKeeper(RefKeeper):
         self._store = RemoteStore(git, remote, address, limit_s)
         self._refusals = Refusals(place)
         super().__init__(self._store, place)
+
+    @property
+    def remote_store(self) -> RemoteStore:
+        """The refs of the remote, for whoever moves others together with claims."""
+        return self._store
 
     def acquire(self, issue: int, request: Request) -> Outcome:
         """Take an issue that nobody holds; a remote that takes no claim refs is remembered as such."""
