@@ -16,6 +16,7 @@ AgentSyncError
  ├─ BadHook              a work hook cannot be used as it is
  │   └─ HookTooNew           written by a newer agent-sync
  ├─ IllegalHookMove      a work hook's state does not allow it
+ ├─ HookBusy             other work hangs on the hook
  ├─ GitFailed            git refused
  └─ GitHubError          GitHub answered, or did not
      ├─ NotSignedIn          no token, or one GitHub does not accept
@@ -141,6 +142,13 @@ class IllegalHookMove(AgentSyncError):
     """The state of a work hook does not allow what was asked."""
 
     code = "illegal-hook-move"
+
+
+class HookBusy(AgentSyncError):
+    """Other work hangs on the hook, or another worktree is at it."""
+
+    code = "hook-busy"
+    exit_status = 3
 
 
 class GitFailed(AgentSyncError):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from agent_sync.lifecycle.tasks import Convoy
 from agent_sync.workers import attempts
 from agent_sync.workers.evidence import disagreements
 from agent_sync.workers.model import Hook, HookTask
@@ -29,16 +30,6 @@ class Entry:
     at: str
     message: str
     hook: Hook | None
-
-
-@dataclass(frozen=True)
-class Convoy:
-    """A parent issue with its sub-issues, as GitHub knows them: number, title, and whether it is open."""
-
-    number: int
-    title: str
-    is_open: bool
-    children: tuple[tuple[int, str, bool], ...]
 
 
 Row = dict[str, Any]

@@ -9,7 +9,7 @@ from pydantic.alias_generators import to_camel
 
 from agent_sync.workers.states import State
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION: Literal[1] = 1
 MOST_TOOLS = 5
 FEWEST_TOOLS = 3
 MOST_ATTEMPTS = 3
@@ -141,6 +141,7 @@ class Handoff(Shape):
     head_sha: Commit
     dirty: bool = False
     rescue_ref: str = ""
+    rescue_sha: Commit = ""
     at: AwareDatetime
     by: str
     count: Annotated[int, Field(ge=1)]
@@ -149,7 +150,7 @@ class Handoff(Shape):
 class HookStatus(Shape):
     """The only authority on the state, and the holding of the claim that the work goes with."""
 
-    schema_version: Literal[1] = Field(default=SCHEMA_VERSION)
+    schema_version: Literal[1] = SCHEMA_VERSION
     status: Annotated[State, Field(strict=False)]
     since: AwareDatetime
     issue: Annotated[int | None, Field(ge=1)] = None

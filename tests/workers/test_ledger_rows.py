@@ -4,9 +4,10 @@ from dataclasses import replace
 
 from support.hooks import MINUTE, NOW, WORKER, complete, failed, handed_off, holding, slung, started
 
+from agent_sync.lifecycle.tasks import Convoy
 from agent_sync.workers import moves
 from agent_sync.workers.attempts import merged, reason_to_escalate
-from agent_sync.workers.ledger import Convoy, Entry, convoy_rows, damaged, evidence_rows, task_rows
+from agent_sync.workers.ledger import Entry, convoy_rows, damaged, evidence_rows, task_rows
 from agent_sync.workers.model import Ending
 from agent_sync.workers.names import WorkerName
 
