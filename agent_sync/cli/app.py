@@ -31,6 +31,8 @@ COMMANDS = {
     "statusline": ("agent_sync.cli.statusline", "One line for Claude Code's status line."),
     "demo": ("agent_sync.cli.demo", "A whole task, live, on a local GitHub: no token, no network."),
     "gauntlet": ("agent_sync.cli.gauntlet", "The quality gate: run, look at and set up its gates."),
+    "worker": ("agent_sync.cli.worker", "Work hooks: sling work to workers, take it, hand it on."),
+    "ledger": ("agent_sync.cli.ledger", "Tasks, convoys and evidence, from the work hooks' history."),
     "emulator": ("agent_sync.cli.emulator", "A local GitHub to try things on."),
 }
 HOOK_COMMANDS = {
