@@ -15,7 +15,6 @@ _NAME, _EMAIL = "agent-sync", "agent-sync@localhost"
 class _Ref:
     issue: int
     sha: str
-    parent: str
 
 
 def write_commit(git: Git, lease: Lease, parent: str) -> str:
@@ -48,16 +47,16 @@ def seen_at(git: Git, ref: str, where: Where) -> Tip | Unknown | None:
 
 
 def _refs(git: Git, prefix: str) -> Iterator[_Ref]:
-    listed = git.ask("for-each-ref", "--format=%(refname) %(objectname) %(parent)", prefix)
+    listed = git.ask("for-each-ref", "--format=%(refname) %(objectname)", prefix)
     if listed.status:
         reason = " ".join(listed.stderr.split())[:300]
         raise GitFailed(f"git said: {reason}", attempted="reading the claim refs")
     for line in listed.stdout.splitlines():
-        name, sha, parent = line.split(" ", 2)
+        name, sha = line.split(" ")
         number = name.rpartition("/")[2]
         # Whoever names a ref otherwise does not speak of an issue.
         if number.isascii() and number.isdecimal() and number[0] != "0":
-            yield _Ref(int(number), sha, parent.split(" ")[0])
+            yield _Ref(int(number), sha)
 
 
 def answers(batch: bytes) -> Iterator[bytes | None]:
@@ -80,7 +79,7 @@ def _judged(ref: _Ref, content: bytes | None, where: Where) -> Tip | Unreadable:
         reason = f"The claim of #{ref.issue} has no {FILE_NAME}."
         return Unreadable(ref.issue, ref.sha, Unknown(Doubt.UNREADABLE, reason))
     try:
-        return Tip(ref.sha, parse(content, issue=ref.issue), where, ref.parent)
+        return Tip(ref.sha, parse(content, issue=ref.issue), where)
     except LeaseTooNew as error:
         return Unreadable(ref.issue, ref.sha, Unknown(Doubt.TOO_NEW, str(error)))
     except BadLease as error:

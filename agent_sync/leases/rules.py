@@ -113,11 +113,11 @@ def parent_of_renewal(before: Tip) -> str:
 
     A renewal replaces the one before it, so the chain grows with holders and not with time.
     """
-    return before.parent if before.lease.serial else before.sha
+    return before.lease.began or before.sha
 
 
 def _next(before: Tip, changes: dict[str, object]) -> Lease:
-    steps = {"prev": before.sha, "serial": before.lease.serial + 1}
+    steps = {"prev": before.sha, "began": parent_of_renewal(before), "serial": before.lease.serial + 1}
     # Built anew and not copied, so that every value is checked.
     fields = {name: getattr(before.lease, name) for name in Lease.model_fields}
     return Lease.model_validate(fields | (before.lease.model_extra or {}) | changes | steps)

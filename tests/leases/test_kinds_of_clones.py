@@ -1,0 +1,235 @@
+"""Clones and remotes of every kind: each gives its own clear result."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from support.leases import NOW, git, later
+
+from agent_sync.leases.identity import worktree_id
+from agent_sync.leases.keeper import CloneKeeper, RemoteKeeper, keeper_for
+from agent_sync.leases.model import Where, mine_of
+from agent_sync.leases.remote import Verdict
+from agent_sync.leases.results import Doubt, Lost, Unknown, Won
+from agent_sync.settings import Lease, Settings
+
+NO_IDENTITY = ("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL")
+
+
+def shown(root: Path, *arguments: str) -> str:
+    """Return what git says of a clone."""
+    return git(root, *arguments)
+
+
+def whole_life(worker, other):
+    """Acquire, renew and release here, acquire there, and look at both from here."""
+    mine = worker.holds()
+    assert isinstance(worker.keeper.renew(mine, later()), Won)
+    assert isinstance(worker.keeper.release(mine, later(120)), Won)
+    theirs = other.holds(at=180)
+    assert theirs.epoch == 2
+    lost = worker.keeper.acquire(7, worker.request(200))
+    assert isinstance(lost, Lost)
+    assert mine_of(lost.tip.lease) == theirs
+
+
+@pytest.mark.parametrize("options", [("--depth=1",), ("--filter=blob:none",), ("--filter=tree:0",), ("--no-checkout",)])
+def test_clones_that_lack_something(bare, options):
+    """A clone with less than everything keeps leases, stays what it was, and stays sound."""
+    bare.worker("first").commit()
+    ann, bob = bare.worker("ann", *options), bare.worker("bob")
+    before = shown(ann.root, "rev-parse", "--is-shallow-repository"), shown(ann.root, "config", "--list", "--local")
+    whole_life(ann, bob)
+    after = shown(ann.root, "rev-parse", "--is-shallow-repository"), shown(ann.root, "config", "--list", "--local")
+    assert before == after
+    shown(ann.root, "fsck", "--strict", "--no-dangling")
+
+
+def test_full_clone_stays_whole(bare):
+    """Reading claims does not make a clone shallow, leaves no other trace, and needs no name of the user's."""
+    ann, bob = bare.worker("ann"), bare.worker("bob")
+    whole_life(ann, bob)
+    assert shown(ann.root, "rev-parse", "--is-shallow-repository") == "false"
+    assert shown(ann.root, "status", "--porcelain") == ""
+    assert not (ann.root / ".git" / "FETCH_HEAD").exists()
+    shown(ann.root, "fsck", "--strict", "--no-dangling")
+
+
+def test_nobody_needs_to_be_somebody(bare, monkeypatch):
+    """Claims are written without any identity in git's configuration, and under a fixed one."""
+    for name in NO_IDENTITY:
+        monkeypatch.delenv(name)
+    bare.worker("ann").holds()
+    assert git(bare.shared, "log", "-1", "--format=%an <%ae> %cn", bare.tip()) == (
+        "agent-sync <agent-sync@localhost> agent-sync"
+    )
+
+
+def test_linked_worktrees_are_different_holders(bare):
+    """Two worktrees of one clone compete like two clones."""
+    ann = bare.worker("ann")
+    git(ann.root, "worktree", "add", "-q", "--detach", str(bare.directory / "bob"))
+    bob = type(ann)(bare.directory / "bob")
+    assert worktree_id(ann.place) != worktree_id(bob.place)
+    assert worktree_id(ann.place) == worktree_id(ann.place)
+    whole_life(ann, bob)
+
+
+def test_intent_of_one_worktree_is_not_the_other_ones(bare):
+    """An unconfirmed lease of one worktree is not won by its sibling, which shares the directory of intents."""
+    ann = bare.worker("ann")
+    git(ann.root, "worktree", "add", "-q", "--detach", str(bare.directory / "bob"))
+    bob = type(ann)(bare.directory / "bob")
+    won = ann.keeper.acquire(7, ann.request())
+    assert isinstance(bob.keeper.acquire(7, bob.request()), Lost)
+    assert ann.keeper.acquire(7, ann.request(1)) == won
+
+
+def test_detached_head(bare):
+    """Nothing of a lease depends on what is checked out."""
+    ann, bob = bare.worker("ann"), bare.worker("bob")
+    git(ann.root, "checkout", "-q", "--detach")
+    whole_life(ann, bob)
+
+
+def test_remote_that_lets_nobody_rewrite(bare):
+    """A remote that denies rewriting branches still takes renewals."""
+    git(bare.shared, "config", "receive.denyNonFastForwards", "true")
+    git(bare.shared, "config", "receive.denyDeletes", "true")
+    whole_life(bare.worker("ann"), bare.worker("bob"))
+
+
+def test_pushes_elsewhere_are_read_there(bare):
+    """With a push address of its own, claims are read where they are written."""
+    ann, bob = bare.worker("ann"), bare.worker("bob")
+    fork = bare.directory / "fork.git"
+    git(bare.directory, "clone", "-q", "--bare", str(bare.shared), str(fork))
+    for worker in (ann, bob):
+        git(worker.root, "remote", "set-url", "--push", "origin", f"file://{fork}")
+    whole_life(ann, bob)
+    assert bare.tip() == ""
+
+
+def test_read_only_remote(github):
+    """A remote that may be read and not written leaves it unknown, with git's reason, and not refused for good."""
+    ann = github.worker("ann")
+    github.control("POST", "act", {"act": "read_only", "on": True})
+    outcome = ann.keeper.acquire(7, ann.request())
+    assert isinstance(outcome, Unknown)
+    assert (outcome.doubt, ann.keeper.read(7)) == (Doubt.UNWRITTEN, None)
+    assert "403" in outcome.reason
+
+
+def refuse(yard):
+    """Let the remote refuse claim refs, each in its own way."""
+    if yard.kind == "http":
+        yard.control("POST", "act", {"act": "refuse_refs", "pattern": "refs/agentsync/*"})
+        return
+    hook = yard.shared / "hooks" / "pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\n! grep -q refs/agentsync/\n")
+    hook.chmod(0o755)
+
+
+@pytest.mark.parametrize("kind", ["bare", "github"])
+def test_remote_that_refuses_claim_refs(kind, request):
+    """A remote without claim refs is told apart from one in trouble, remembered for a day, and the clone steps in."""
+    yard = request.getfixturevalue(kind)
+    ann = yard.worker("ann")
+    refuse(yard)
+    outcome = ann.keeper.acquire(7, ann.request())
+    assert isinstance(outcome, Unknown)
+    assert (outcome.refused, ann.intents()) == (True, [])
+    chosen = keeper_for(ann.git, ann.place, Settings(), NOW)
+    assert isinstance(chosen, CloneKeeper)
+    assert chosen.reason == "origin refused claim refs on 2026-03-01 12:00 UTC"
+    won = chosen.acquire(7, ann.request())
+    assert isinstance(won, Won)
+    assert won.tip.where is Where.CLONE
+    assert isinstance(keeper_for(ann.git, ann.place, Settings(), NOW + timedelta(days=2)), RemoteKeeper)
+
+
+def test_one_refused_claim_is_not_a_refusal_of_all(bare):
+    """A hook that refuses one ref only leaves it unknown, and the remote is asked again."""
+    ann = bare.worker("ann")
+    hook = bare.shared / "hooks" / "update"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text('#!/bin/sh\n[ "$1" != refs/agentsync/claims/7 ]\n')
+    hook.chmod(0o755)
+    outcome = ann.keeper.acquire(7, ann.request())
+    assert isinstance(outcome, Unknown)
+    assert outcome.doubt is Doubt.UNWRITTEN
+    assert isinstance(keeper_for(ann.git, ann.place, Settings(), NOW), RemoteKeeper)
+    assert git(bare.shared, "for-each-ref", "refs/agentsync") == ""
+
+
+def test_probe_reports_each_step(bare):
+    """A probe makes, moves and deletes a scratch ref, leaves nothing, and renews what is remembered."""
+    ann = bare.worker("ann")
+    refuse(bare)
+    refused = ann.keeper.probe(NOW)
+    assert [(step.name, step.verdict) for step in refused.steps] == [("create", Verdict.REJECTED)]
+    assert refused.is_refused
+    assert isinstance(keeper_for(ann.git, ann.place, Settings(), NOW), CloneKeeper)
+    (bare.shared / "hooks" / "pre-receive").unlink()
+    accepted = ann.keeper.probe(NOW)
+    assert [step.name for step in accepted.steps] == ["create", "move", "delete"]
+    assert accepted.is_accepted
+    assert isinstance(keeper_for(ann.git, ann.place, Settings(), NOW), RemoteKeeper)
+    assert git(bare.shared, "for-each-ref", "refs/agentsync") == ""
+
+
+def test_probe_of_a_remote_that_is_away(bare):
+    """A remote that cannot be reached has neither taken nor refused anything."""
+    ann = bare.worker("ann")
+    git(ann.root, "remote", "set-url", "origin", f"file://{bare.directory}/gone.git")
+    found = ann.keeper.probe(NOW)
+    assert (found.is_accepted, found.is_refused) == (False, False)
+    assert "gone.git" in found.steps[0].text
+
+
+CHOICES = {
+    "a remote": ("origin", Settings(), None, (RemoteKeeper, "")),
+    "no remote": (None, Settings(), None, (CloneKeeper, "there is no remote origin")),
+    "by settings": ("origin", Settings(lease=Lease(where="clone")), None, (CloneKeeper, "the settings say so")),
+    "made here": ("origin", Settings(), Where.CLONE, (CloneKeeper, "the claim was made so")),
+    "made there": (None, Settings(), Where.REMOTE, (RemoteKeeper, "")),
+}
+
+
+@pytest.mark.parametrize(("remote", "settings", "where", "expected"), CHOICES.values(), ids=CHOICES.keys())
+def test_choice_of_keeper(bare, remote, settings, where, expected):
+    """New leases go to the remote if there is one; a lease that exists is kept where it was made."""
+    ann = bare.worker("ann")
+    if not remote:
+        git(ann.root, "remote", "remove", "origin")
+    chosen = keeper_for(ann.git, ann.place, settings, NOW, where=where)
+    assert (type(chosen), getattr(chosen, "reason", "")) == expected
+
+
+def test_lease_on_a_remote_that_was_removed(bare):
+    """A lease made on a remote is unknown without it, and not suddenly this clone's."""
+    ann = bare.worker("ann")
+    mine = ann.holds()
+    git(ann.root, "remote", "remove", "origin")
+    outcome = keeper_for(ann.git, ann.place, Settings(), NOW, where=Where.REMOTE).renew(mine, later())
+    assert isinstance(outcome, Unknown)
+    assert outcome.doubt is Doubt.UNREACHABLE
+
+
+def test_passwords_stay_out_of_reasons(bare):
+    """An address with a password in it shows up neither in a reason nor in what is remembered."""
+    ann = bare.worker("ann")
+    git(
+        ann.root,
+        "remote",
+        "set-url",
+        "origin",
+        "http://octo:ghp_0123456789abcdefghijklmnopqrstuvwxyz@127.0.0.1:9/x.git",
+    )
+    outcome = ann.keeper.acquire(7, ann.request())
+    assert isinstance(outcome, Unknown)
+    assert "ghp_" not in outcome.reason
+    state = Path(ann.place.shared_dir)
+    texts = [path.read_text() for path in state.rglob("*") if path.is_file()]
+    assert not any("ghp_" in text for text in texts)

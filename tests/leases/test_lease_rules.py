@@ -1,0 +1,172 @@
+"""The rules of leases, as tables."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from support.leases import NOW
+
+from agent_sync.errors import BadLease, LeaseTooNew
+from agent_sync.leases import rules
+from agent_sync.leases.model import Holder, Mine, Mode, State, Tip, Where, mine_of, parse
+from agent_sync.leases.results import Change, Request
+from agent_sync.leases.rules import Objection, Standing
+
+NONCE, OTHER = "a" * 32, "b" * 32
+HOLDER = Holder(host="box", user="ann", worktree="w1")
+
+
+def lease(**fields):
+    request = Request(HOLDER, NOW, 3600.0, branch="work")
+    return rules.acquired(7, request, NONCE, None).model_copy(update=fields)
+
+
+def tip(**fields):
+    return Tip("1" * 40, lease(**fields), Where.REMOTE)
+
+
+def at(seconds):
+    return NOW + timedelta(seconds=seconds)
+
+
+@pytest.mark.parametrize(
+    ("mode", "seconds", "expected"),
+    [
+        (Mode.AUTO, 0, False),
+        (Mode.AUTO, 3660, False),
+        (Mode.AUTO, 3661, True),
+        (Mode.AUTO, -600, False),
+        (Mode.MANUAL, 10**8, False),
+    ],
+)
+def test_expiry(mode, seconds, expected):
+    """A lease expires after its time and the allowance for clocks; one made by hand never does."""
+    assert rules.is_expired(lease(mode=mode), at(seconds)) is expected
+
+
+@pytest.mark.parametrize(("seconds", "expected"), [(0, False), (899, False), (900, True), (5000, True)])
+def test_renewal_is_due_after_a_quarter(seconds, expected):
+    """A renewal is due when a quarter of the time has passed."""
+    assert rules.renewal_due(lease(), at(seconds)) is expected
+
+
+FACTS = {"branch_moved": False, "has_open_pull": False, "consent": False}
+TAKEOVERS = {
+    "expired": ({}, 3700, {}, None),
+    "alive": ({}, 3600, {}, Objection.NOT_EXPIRED),
+    "alive, with consent": ({}, 3600, {"consent": True}, Objection.NOT_EXPIRED),
+    "by hand": ({"mode": Mode.MANUAL}, 10**7, {}, Objection.MANUAL),
+    "by hand, with consent": ({"mode": Mode.MANUAL}, 10**7, {"consent": True}, Objection.MANUAL),
+    "branch moved": ({}, 3700, {"branch_moved": True}, Objection.BRANCH_MOVED),
+    "branch moved, with consent": ({}, 3700, {"branch_moved": True, "consent": True}, Objection.BRANCH_MOVED),
+    "open pull request": ({}, 3700, {"has_open_pull": True}, Objection.OPEN_PULL),
+    "open pull request, with consent": ({}, 3700, {"has_open_pull": True, "consent": True}, None),
+    "released": ({"state": State.RELEASED}, 3700, {}, Objection.ENDED),
+    "done": ({"state": State.DONE}, 3700, {}, Objection.ENDED),
+}
+
+
+@pytest.mark.parametrize(("fields", "seconds", "facts", "expected"), TAKEOVERS.values(), ids=TAKEOVERS.keys())
+def test_objections_to_taking_over(fields, seconds, facts, expected):
+    """Only an expired lease may be taken over, never one made by hand or at work, with a PR only by consent."""
+    assert rules.objection_to_taking_over(lease(**fields), at(seconds), **(FACTS | facts)) is expected
+
+
+STANDINGS = {
+    "held": ({}, Standing.HELD),
+    "released": ({"state": State.RELEASED}, Standing.FINISHED),
+    "done": ({"state": State.DONE}, Standing.FINISHED),
+    "another nonce": ({"nonce": OTHER}, Standing.LOST),
+    "another nonce, released": ({"nonce": OTHER, "state": State.RELEASED}, Standing.LOST),
+    "a higher epoch": ({"epoch": 2}, Standing.LOST),
+}
+
+
+@pytest.mark.parametrize(("fields", "expected"), STANDINGS.values(), ids=STANDINGS.keys())
+def test_standing(fields, expected):
+    """Where a holder stands follows from nonce, epoch and state alone."""
+    assert rules.standing(Mine(7, 1, NONCE), tip(**fields)) is expected
+
+
+def test_standing_without_a_ref():
+    """A ref that is gone leaves its holder with nothing to compare."""
+    assert rules.standing(Mine(7, 1, NONCE), None) is Standing.VANISHED
+
+
+def test_acquiring_after_another():
+    """The next holding has the next epoch, names what it follows and starts counting anew."""
+    before = tip(epoch=4, serial=9, began="3" * 40, state=State.DONE)
+    after = rules.acquired(7, Request(HOLDER, at(5), 60.0), OTHER, before)
+    assert (after.epoch, after.prev, after.serial, after.began, after.nonce) == (5, before.sha, 0, "", OTHER)
+
+
+def test_renewing():
+    """A renewal changes what it was told to and keeps the rest, even what a newer program wrote."""
+    before = tip(phase="coding", pr=3, later="x")
+    after = rules.renewed(before, Change(at(900), pr=4, session="s2"))
+    assert (after.renewed_at, after.acquired_at, after.pr, after.phase) == (at(900), NOW, 4, "coding")
+    assert (after.holder.session, after.serial, after.prev, mine_of(after)) == (
+        "s2",
+        1,
+        before.sha,
+        mine_of(before.lease),
+    )
+    assert after.model_extra == {"later": "x"}
+
+
+def test_clock_set_back_does_not_shorten():
+    """A renewal with an earlier time than the last leaves the lease running as long as it did."""
+    assert rules.renewed(tip(), Change(at(-500))).renewed_at == NOW
+
+
+def test_parent_of_renewal():
+    """A renewal follows the beginning of its holding, in place of the renewal before."""
+    first = tip()
+    second = Tip("2" * 40, rules.renewed(first, Change(at(60))), Where.REMOTE)
+    third = rules.renewed(second, Change(at(120)))
+    assert [rules.parent_of_renewal(one) for one in (first, second)] == [first.sha, first.sha]
+    assert (third.began, third.prev, third.serial) == (first.sha, second.sha, 2)
+
+
+def test_bytes_are_canonical():
+    """A lease is one line of sorted ASCII and reads back as it was, odd characters included."""
+    written = lease(phase="bloß ✓", branch="x").to_json()
+    assert written.isascii()
+    assert written.count(b"\n") == 1
+    assert parse(written, issue=7).to_json() == written
+
+
+def test_half_characters_are_replaced():
+    """A half character in a name does not make a claim that nobody can read."""
+    holder = Holder(host="box\ud83d", user="ann", worktree="w1")
+    written = rules.acquired(7, Request(holder, NOW, 60.0), NONCE, None).to_json()
+    assert parse(written, issue=7).holder.host == "box?"
+
+
+BAD = {
+    "epoch": {"epoch": 0},
+    "nonce": {"nonce": "A" * 32},
+    "longer nonce": {"nonce": "a" * 33},
+    "nonce and more": {"nonce": "a" * 32 + "\n"},
+    "state": {"state": "mine"},
+    "time without zone": {"renewed_at": "2026-01-01T00:00:00"},
+    "no time to live": {"ttl_s": 0},
+    "number as text": {"issue": "7"},
+    "prev": {"prev": "--upload-pack=x"},
+    "old schema": {"schema_version": 0},
+}
+
+
+@pytest.mark.parametrize("fields", BAD.values(), ids=BAD.keys())
+def test_what_is_not_a_lease(fields):
+    """A value that cannot be is refused by name."""
+    values = lease().model_dump(mode="json") | fields
+    with pytest.raises(BadLease, match=next(iter(fields))):
+        parse(json.dumps(values).encode(), issue=7)
+
+
+def test_newer_schema_is_explained():
+    """A claim of a newer program says which version it has and what helps."""
+    with pytest.raises(LeaseTooNew, match="schema_version 2; this agent-sync knows 1") as error:
+        parse(b'{"schema_version": 2}', issue=7)
+    assert error.value.helps == "upgrade agent-sync-github"
