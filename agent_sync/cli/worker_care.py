@@ -213,6 +213,8 @@ def _mended_line(mended: Mended, *, is_applied: bool) -> str:
         return f"{where}: {finding.kind}: {finding.reason}. → {what}"
     if mended.trouble:
         return f"{where}: {finding.kind}: {finding.reason}. → not done: {mended.trouble}"
+    if is_applied and not mended.is_done:
+        return f"{where}: {finding.kind}: {finding.reason}. → no longer so"
     return f"{where}: {finding.kind}: {finding.reason}. → {'done: ' if is_applied else 'would '}{what}"
 
 

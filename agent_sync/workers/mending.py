@@ -49,12 +49,12 @@ def _mended(desk: Desk, finding: Finding) -> Mended:
     if finding.mending is Mending.TELL:
         return Mended(finding, is_done=False)
     try:
-        hook = carry_out(desk, lambda sight, now: _order(desk, sight, finding, now)).value
-        if finding.mending is Mending.GIVE_UP and hook:
-            ask_human(desk, hook)
+        done = carry_out(desk, lambda sight, now: _order(desk, sight, finding, now))
+        if finding.mending is Mending.GIVE_UP and done.value:
+            ask_human(desk, done.value)
     except AgentSyncError as error:
         return Mended(finding, is_done=False, trouble=str(error))
-    return Mended(finding, is_done=True)
+    return Mended(finding, is_done=bool(done.shas))
 
 
 def _order(desk: Desk, sight: Sight, finding: Finding, now: datetime) -> Order[Hook | None]:

@@ -71,9 +71,11 @@ def carry_out(desk: Desk, decide: Decide[T], *, issue: int | None = None, dry_ru
         trouble = shelf.swap(written, order.branch)
         if trouble.verdict is Verdict.LANDED or (trouble.verdict is Verdict.SILENT and _is_in(shelf, issue, written)):
             return Done(order.value, sight, {update.ref: update.new for update in written})
-        if trouble.verdict is Verdict.BRANCH_REFUSED:
+        if trouble.verdict is Verdict.BRANCH_REFUSED or (order.branch and attempt):
+            # A branch that was refused twice is not a matter of who was faster.
             break
-        shelf = _after_trouble(desk, shelf, trouble, written[0].new)
+        if not attempt:
+            shelf = _after_trouble(desk, shelf, trouble, written[0].new)
         time.sleep(PAUSE_S * attempt)
     raise GitFailed(f"It could not be written: {trouble.text or 'others were faster, again and again'}.", helps="again")
 
