@@ -52,7 +52,7 @@ class Keeper(Protocol):
         """Return what all claim refs hold now."""
 
 
-class RefKeeper:
+class RefKeeper(Keeper):
     """Keeps leases in a store of refs."""
 
     def __init__(self, store: Store, place: Place) -> None:
@@ -147,13 +147,19 @@ class CloneKeeper(RefKeeper):
         self.reason = reason
 
 
-def keeper_for(
-    git: Git, place: Place, settings: Settings, now: datetime, *, where: Where | None = None
+def keeper_for(  # noqa: PLR0913  # a worktree, its settings, and what the caller knows
+    git: Git,
+    place: Place,
+    settings: Settings,
+    now: datetime,
+    *,
+    where: Where | None = None,
+    limit_s: float = NETWORK_LIMIT,
 ) -> RemoteKeeper | CloneKeeper:
     """Return the keeper for new leases, or the one that keeps a lease got earlier, whose `where` is given."""
     remote = settings.git.remote
     if where is Where.REMOTE:
-        return RemoteKeeper(git, place, remote)
+        return RemoteKeeper(git, place, remote, limit_s=limit_s)
     if where is Where.CLONE:
         return CloneKeeper(git, place, remote, "the claim was made so")
     if settings.lease.where == "clone":
@@ -163,4 +169,4 @@ def keeper_for(
         return CloneKeeper(git, place, remote, f"there is no remote {remote}")
     if since := Refusals(place).since(url, now):
         return CloneKeeper(git, place, remote, f"{remote} refused claim refs on {since:%Y-%m-%d %H:%M} UTC")
-    return RemoteKeeper(git, place, remote)
+    return RemoteKeeper(git, place, remote, limit_s=limit_s)

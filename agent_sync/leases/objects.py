@@ -53,9 +53,9 @@ def _refs(git: Git, prefix: str) -> Iterator[_Ref]:
         raise GitFailed(f"git said: {reason}", attempted="reading the claim refs")
     for line in listed.stdout.splitlines():
         name, sha = line.split(" ")
-        number = name.rpartition("/")[2]
+        folder, _, number = name.rpartition("/")
         # Whoever names a ref otherwise does not speak of an issue.
-        if number.isascii() and number.isdecimal() and number[0] != "0":
+        if folder == prefix.rpartition("/")[0] and number.isascii() and number.isdecimal() and number[0] != "0":
             yield _Ref(int(number), sha)
 
 

@@ -138,6 +138,15 @@ def test_reading_and_listing(shared):
     assert (read.sha, read.lease.holder.agent) == (shared.tip(12), "bob")
 
 
+@pytest.mark.parametrize("name", ["x/7", "07", "7x", "٧"])
+def test_other_refs_are_no_claims(bare, name):
+    """A ref that is not named like an issue says nothing about one."""
+    ann = bare.worker("ann")
+    git(bare.shared, "update-ref", f"{CLAIMS}{name}", "refs/heads/main")
+    assert ann.keeper.read(7) is None
+    assert ann.keeper.list() == Listing()
+
+
 def test_deleted_ref_is_seen_as_gone(shared):
     """A ref that somebody deleted is vanished for its holder, and free for others, not remembered as held."""
     ann, bob = shared.worker("ann"), shared.worker("bob")
