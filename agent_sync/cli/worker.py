@@ -77,10 +77,10 @@ def sling(
     else:
         _tell_slung(result, dry_run=dry_run)
     if dry_run:
-        noted(done.sight.notes, result.notes, as_json=as_json)
+        noted(done.sight.notes, result.notes)
         return
     desk.log.write(clock.now(), "sling", issue=wish.issue, worker=str(result.worker), requests=desk.requests)
-    noted(done.sight.notes, result.notes, refreshed(desk), as_json=as_json)
+    noted(done.sight.notes, result.notes, refreshed(desk))
 
 
 def _tell_slung(result: Slung, *, dry_run: bool) -> None:
@@ -118,7 +118,7 @@ def take(context: click.Context, *, name: str, as_json: bool) -> None:
     with working("taking the work"):
         begun = taken_from(desk, said)
     click.echo(json.dumps(_values(begun))) if as_json else _tell_taken(begun)
-    noted(begun.notes, refreshed(desk), as_json=as_json)
+    noted(begun.notes, refreshed(desk))
     trouble = begun.local.trouble if begun.local else ""
     if trouble:
         click.echo(f"GitHub could not be told everything: {trouble}", err=True)

@@ -57,7 +57,7 @@ def handoff(*, name: str, reason: str, resume_point: str, summary: str, steps: t
             shown = ", ".join(told.files[:MOST_SHOWN]) + (" …" if len(told.files) > MOST_SHOWN else "")
             click.echo(f"Not committed, kept in {told.rescue_ref}: {shown}")
     desk.log.write(clock.now(), "worker-handoff", worker=str(handed.worker), count=told.count)
-    noted(handed.notes, refreshed(desk), as_json=as_json)
+    noted(handed.notes, refreshed(desk))
 
 
 @click.command("result")
@@ -98,7 +98,7 @@ def result(
         finished = finish_work(desk, required_worker(desk, flag=name), given, open_issues=open_issues)
     click.echo(json.dumps(_finished_values(finished))) if as_json else _tell_finished(finished)
     desk.log.write(clock.now(), "worker-result", worker=str(finished.worker), state=finished.hook.state)
-    noted(finished.notes, refreshed(desk), as_json=as_json)
+    noted(finished.notes, refreshed(desk))
     if finished.trouble:
         click.echo(f"GitHub could not be told everything: {finished.trouble}", err=True)
         click.echo("  try: the same command again", err=True)
@@ -149,7 +149,7 @@ def repair(context: click.Context, *, is_applied: bool, as_json: bool) -> None:
         for one in mended:
             click.echo(_mended_line(one, is_applied=is_applied))
         click.echo(_repair_summary(mended, is_applied=is_applied))
-    noted(sight.notes, refreshed(desk), as_json=as_json)
+    noted(sight.notes, refreshed(desk))
     context.exit(1 if any(one.trouble for one in mended) else 0)
 
 

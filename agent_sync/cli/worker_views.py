@@ -29,11 +29,10 @@ def sight_here(desk: Desk) -> Sight:
         return look(shelf_for(desk, clock.now()))
 
 
-def noted(*groups: tuple[str, ...], as_json: bool = False) -> None:
+def noted(*groups: tuple[str, ...]) -> None:
     """Print what every reader must know, on stderr so that it never mixes with values."""
     for note in dict.fromkeys(note for group in groups for note in group):
-        if not as_json:
-            click.echo(f"note: {note}", err=True)
+        click.echo(f"note: {note}", err=True)
 
 
 def hook_values(name: WorkerName, hook: Hook) -> dict[str, Any]:
@@ -67,7 +66,7 @@ def listing(*, as_json: bool) -> None:
             click.echo(_line(row))
         if not rows:
             click.echo("No worker has a hook yet. Next: agent-sync worker sling ISSUE WORKER")
-    noted(sight.notes, refreshed(desk), as_json=as_json)
+    noted(sight.notes, refreshed(desk))
 
 
 @click.command("status")
@@ -85,7 +84,7 @@ def status(worker: str | None, *, as_json: bool) -> None:
     sight, seen = _chosen(desk, worker)
     row = _row(sight, seen, clock.now())
     click.echo(json.dumps(row | {"where": sight.where, "notes": list(sight.notes)}) if as_json else _line(row))
-    noted(sight.notes, refreshed(desk), as_json=as_json)
+    noted(sight.notes, refreshed(desk))
 
 
 @click.command("show")
@@ -120,7 +119,7 @@ def show(context: click.Context, worker: str | None, *, as_json: bool) -> None:
                 click.echo(f"  {key}: {json.dumps(value, ensure_ascii=False, sort_keys=True)}")
         for text in wrong:
             click.echo(f"  ✗ {text}")
-    noted(sight.notes, refreshed(desk), as_json=as_json)
+    noted(sight.notes, refreshed(desk))
     context.exit(1 if wrong else 0)
 
 

@@ -8,11 +8,13 @@ from pathlib import Path
 
 from agent_sync import clock, files
 from agent_sync.desk import Desk
+from agent_sync.leases.model import Where
 from agent_sync.workers.layout import files_of
 from agent_sync.workers.ledger import Entry, Row, convoy_rows, evidence_rows, task_rows
-from agent_sync.workers.reading import history, seen
+from agent_sync.workers.names import WorkerName
+from agent_sync.workers.reading import history, hooks_seen
 from agent_sync.workers.shelf import shelf_for
-from agent_sync.workers.sight import Sight
+from agent_sync.workers.sight import HookSeen
 
 ROOT = ".forge"
 LOCK = "forge.lock"
@@ -26,7 +28,7 @@ EDITED = "edits to .forge/ are not read: "
 def show_on_disk(desk: Desk, convoys: Sequence[Row] = ()) -> tuple[str, ...]:
     """Write the view anew and return what somebody had edited in it; trouble with it never stops a command."""
     shelf = shelf_for(desk, clock.now())
-    wanted = _view(seen(shelf), history(shelf), convoys)
+    wanted = _view(hooks_seen(shelf), shelf.where, history(shelf), convoys)
     root = Path(desk.place.root) / ROOT
     if not _is_ours(root):
         return (f"{ROOT}/ is not agent-sync's, so it was left as it is",)
@@ -46,11 +48,13 @@ def refreshed(desk: Desk, convoys: Sequence[Row] = ()) -> tuple[str, ...]:
         return (f"{ROOT}/ could not be written: {error.strerror or error}",)
 
 
-def _view(sight: Sight, entries: Sequence[Entry], convoys: Sequence[Row]) -> dict[str, bytes]:
+def _view(
+    hooks: Mapping[WorkerName, HookSeen], where: Where, entries: Sequence[Entry], convoys: Sequence[Row]
+) -> dict[str, bytes]:
     """Return every file of the view by its path."""
     view = {
         f"hooks/{name}/{path}": content
-        for name, one in sight.hooks.items()
+        for name, one in hooks.items()
         if one.hook
         for path, content in files_of(one.hook).items()
     }
@@ -58,7 +62,7 @@ def _view(sight: Sight, entries: Sequence[Entry], convoys: Sequence[Row]) -> dic
     view["ledger/tasks.jsonl"] = lines(tasks)
     view["ledger/convoys.jsonl"] = lines(convoys or convoy_rows(tasks, ()))
     view["ledger/evidence.jsonl"] = lines(evidence_rows(entries))
-    said = f"{MARK}\nschema_version: 1\nholds_for: {sight.where}\n"
+    said = f"{MARK}\nschema_version: 1\nholds_for: {where}\n"
     return view | {"config.yaml": said.encode()}
 
 

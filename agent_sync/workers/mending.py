@@ -8,7 +8,6 @@ from agent_sync import clock
 from agent_sync.desk import Desk
 from agent_sync.errors import AgentSyncError, GitFailed
 from agent_sync.leases.model import State as LeaseState, Tip
-from agent_sync.leases.rules import is_expired
 from agent_sync.workers import moves
 from agent_sync.workers.escalation import ask_human
 from agent_sync.workers.evidence import Standpoint, evidence_of
@@ -90,16 +89,15 @@ def _requeued(desk: Desk, sight: Sight, seen: HookSeen | None, finding: Finding,
     if seen is None or finding.issue is None:
         return Order(None)
     before = tip_of(sight, finding.issue)
-    _refuse_moved_branch(desk, before, now)
+    if before and before.lease.state is LeaseState.HELD:
+        _refuse_moved_branch(desk, before)
     lease = waiting_claim(desk, Wanted(finding.issue, seen.name, hook.status.branch), before, now)
     moved = moves.requeued(hook, holding_of(lease, lease.holder.user), now, finding.reason)
     return Order(moved.hook, (claim_step(finding.issue, lease, before), Step(seen.name.ref, seen.sha, moved)))
 
 
-def _refuse_moved_branch(desk: Desk, before: Tip | None, now: datetime) -> None:
+def _refuse_moved_branch(desk: Desk, before: Tip) -> None:
     """Stop where the branch has moved since the claim was last renewed: somebody is at work there."""
-    if before is None or before.lease.state is not LeaseState.HELD or not is_expired(before.lease, now):
-        return
     remote, branch = desk.settings.git.remote, before.lease.branch
     tracked = f"refs/remotes/{remote}/{branch}"
     spec = f"+refs/heads/{branch}:{tracked}"

@@ -77,7 +77,10 @@ def carry_out(desk: Desk, decide: Decide[T], *, issue: int | None = None, dry_ru
         if not attempt:
             shelf = _after_trouble(desk, shelf, trouble, written[0].new)
         time.sleep(PAUSE_S * attempt)
-    raise GitFailed(f"It could not be written: {trouble.text or 'others were faster, again and again'}.", helps="again")
+    raise GitFailed(
+        f"It could not be written: {trouble.text or 'others were faster, again and again'}.",
+        helps="agent-sync worker list, then the same command",
+    )
 
 
 def _looked(shelf: Shelves, issue: int | None, *, doubtful: bool) -> Sight:

@@ -31,16 +31,17 @@ _RECORD, _FIELD = "\x1e", "\x1f"
 
 def look(shelf: Shelf, *, issue: int | None = None, limit_s: float = NETWORK_LIMIT) -> Sight:
     """Return all hooks, and one claim or all, as they are now; the last fetched view where nothing can be fetched."""
-    return seen(shelf, trouble=shelf.update(issue, limit_s=limit_s))
+    trouble = shelf.update(issue, limit_s=limit_s)
+    below = f"{shelf.prefix}claims/{issue or ''}"
+    claims = {_issue(tip): tip for tip in tips_below(shelf.git, below, shelf.where)}
+    return Sight(shelf.where, hooks_seen(shelf), claims, trouble, shelf.allowance_s)
 
 
-def seen(shelf: Shelf, *, trouble: str = "") -> Sight:
-    """Return all hooks and claims as this clone knows them."""
+def hooks_seen(shelf: Shelf) -> dict[WorkerName, HookSeen]:
+    """Return all hooks as this clone knows them."""
     tips = hook_tips(shelf)
     read = zip(tips, files_at(shelf.git, list(tips.values())), strict=True)
-    hooks = {name: _seen(name, tips[name], files) for name, files in read}
-    claims = {_issue(tip): tip for tip in tips_below(shelf.git, f"{shelf.prefix}claims/", shelf.where)}
-    return Sight(shelf.where, hooks, claims, trouble)
+    return {name: _seen(name, tips[name], files) for name, files in read}
 
 
 def hook_tips(shelf: Shelf) -> dict[WorkerName, str]:

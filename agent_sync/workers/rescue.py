@@ -15,7 +15,7 @@ _ALONE = (
     "-c", "core.hooksPath=/dev/null", "-c", "advice.addEmbeddedRepo=false", "-c", "gc.auto=0",
 )  # fmt: skip
 # As a pattern, because git refuses to be told of a path by name that is ignored anyway.
-_OUTSIDE = (f":(exclude,top,glob){CLAIM_NAME[:-1]}[{CLAIM_NAME[-1]}]*", ":(exclude,top,glob).forg[e]/**")
+_OUTSIDE = f":(exclude,top,glob){CLAIM_NAME[:-1]}[{CLAIM_NAME[-1]}]*"
 SLOW_LIMIT = 120.0
 
 
@@ -28,7 +28,7 @@ def rescue_commit(desk: Desk, *, issue: int, before: str, when: int) -> str:
             # With its time: git tells by it which entries may have changed unseen since.
             shutil.copy2(own, index)
         variables = {"GIT_INDEX_FILE": str(index)}
-        _must(desk, variables, "add", "-A", "--", ":/", *_OUTSIDE)
+        _must(desk, variables, "add", "-A", "--", ":/", _OUTSIDE)
         tree = _must(desk, variables, "write-tree")
     head = desk.git.ask("rev-parse", "--verify", "--quiet", "HEAD").stdout.strip()
     return committed(desk.git, tree, f"Rescue of #{issue}: not committed yet\n", f"{head} {before}".strip(), when)

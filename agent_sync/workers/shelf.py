@@ -30,6 +30,10 @@ class Shelf(Protocol):
         """How far what is written here holds."""
 
     @property
+    def allowance_s(self) -> float:
+        """How much the clocks of those who share them may differ."""
+
+    @property
     def prefix(self) -> str:
         """Below what the refs are found in this clone, in place of `refs/agentsync/`."""
 
@@ -45,6 +49,7 @@ class RemoteShelf:
     """The refs of the shared remote, as last fetched."""
 
     store: RemoteStore
+    allowance_s: float
     where: Where = field(default=Where.REMOTE, init=False)
 
     @property
@@ -82,7 +87,7 @@ class CloneShelf:
     """The refs of this clone, shared by its worktrees and nobody else; `remote` may still take the branch."""
 
     git: Git
-    reason: str = ""
+    allowance_s: float
     remote: str = ""
     where: Where = field(default=Where.CLONE, init=False)
     prefix: str = field(default=OURS, init=False)
@@ -113,14 +118,15 @@ class CloneShelf:
 def shelf_for(desk: Desk, now: datetime) -> RemoteShelf | CloneShelf:
     """Return where new work hangs: where the claims of this worktree are kept."""
     keeper = keeper_for(desk.git, desk.place, desk.settings, now)
+    allowance_s = desk.settings.lease.allowance_s
     if isinstance(keeper, RemoteKeeper):
-        return RemoteShelf(keeper.remote_store)
+        return RemoteShelf(keeper.remote_store, allowance_s)
     remote = desk.settings.git.remote
-    return CloneShelf(desk.git, keeper.reason, remote if desk.git.remote_url(remote) else "")
+    return CloneShelf(desk.git, allowance_s, remote if desk.git.remote_url(remote) else "")
 
 
 def clone_shelf_after_refusal(desk: Desk, shelf: RemoteShelf, now: datetime) -> CloneShelf:
     """Remember that the remote takes no refs of ours, and go on in this clone."""
     remote = shelf.store.remote
     Refusals(desk.place).remember(desk.git.push_url(remote) or remote, now)
-    return CloneShelf(desk.git, f"{remote} refuses refs of this kind", remote)
+    return CloneShelf(desk.git, shelf.allowance_s, remote)

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from agent_sync.leases.model import State as LeaseState, Tip, Where
 from agent_sync.leases.results import Unreadable
-from agent_sync.leases.rules import is_expired
+from agent_sync.leases.rules import ALLOWANCE_S, is_expired
 from agent_sync.workers.model import Hook
 from agent_sync.workers.names import WorkerName
 from agent_sync.workers.prime import LeaseSeen, Read
@@ -41,6 +41,7 @@ class Sight:
     hooks: Mapping[WorkerName, HookSeen] = field(default_factory=dict)
     claims: Mapping[int, Tip | Unreadable] = field(default_factory=dict)
     trouble: str = ""
+    allowance_s: float = ALLOWANCE_S
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -63,7 +64,7 @@ def lease_seen(sight: Sight, hook: Hook, *, worktree: str, now: datetime) -> Lea
         return LeaseSeen.LOST
     if tip.lease.holder.worktree == worktree:
         return LeaseSeen.MINE
-    if is_expired(tip.lease, now):
+    if is_expired(tip.lease, now, sight.allowance_s):
         return LeaseSeen.EXPIRED
     return LeaseSeen.WAITING if hook.state in WAITING else LeaseSeen.ELSEWHERE
 
