@@ -122,6 +122,11 @@ class RemoteKeeper(RefKeeper):
         """What git is told to talk to."""
         return self._store.address
 
+    @property
+    def remote_store(self) -> RemoteStore:
+        """The refs of the remote, for whoever moves others together with claims."""
+        return self._store
+
     def acquire(self, issue: int, request: Request) -> Outcome:
         """Take an issue that nobody holds; a remote that takes no claim refs is remembered as such."""
         outcome = super().acquire(issue, request)

@@ -96,7 +96,7 @@ def acquired(issue: int, request: Request, nonce: str, before: Tip | None) -> Le
 def renewed(before: Tip, change: Change) -> Lease:
     """Return a lease that runs anew from now; a clock that was set back does not shorten it."""
     lease = before.lease
-    named = {"branch": change.branch, "pr": change.pr, "phase": change.phase}
+    named = {"branch": change.branch, "pr": change.pr, "phase": change.phase, "mode": change.mode}
     said: dict[str, object] = {name: value for name, value in named.items() if value is not None}
     if change.session is not None:
         said["holder"] = lease.holder.model_copy(update={"session": change.session})
