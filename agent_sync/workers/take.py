@@ -86,7 +86,7 @@ def take(desk: Desk, name: str) -> Begun:
     identity.remember(desk, work.worker)
     trouble = bring_up_to_date(desk, work.hook.status.branch)
     notes = (*done.sight.notes, *([trouble] if trouble else []))
-    return Begun(work, _claimed_here(desk, work.task, work.hook), notes)
+    return Begun(work, _claimed_here(desk, work.task, work.hook, work.tip), notes)
 
 
 def judged(desk: Desk, sight: Sight, seen: HookSeen | None, now: datetime) -> Prime:
@@ -185,9 +185,9 @@ def _refuse_twins(desk: Desk, issue: int) -> None:
             raise Conflict(f"Issue #{issue} is held in {root}.", helps=f"cd {root}")
 
 
-def _claimed_here(desk: Desk, task: Task, hook: Hook) -> Taken | None:
+def _claimed_here(desk: Desk, task: Task, hook: Hook, tip: Tip | None) -> Taken | None:
     """Claim the issue in this worktree; the hook has decided whose it is, so the board's word is no objection."""
     held = desk.store.read()
     if held is not None:
         return finish(desk, held) if held.is_unmirrored else None
-    return take_task(desk, replace(task, open_blockers=()), Wish(branch=hook.status.branch, take_over=True))
+    return take_task(desk, replace(task, open_blockers=()), Wish(branch=hook.status.branch, take_over=True, held=tip))
