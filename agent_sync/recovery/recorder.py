@@ -22,6 +22,8 @@ from agent_sync.settings import Settings
 
 Change = Callable[[Record], Record]
 Kept = tuple[RecordStore, Record]
+# Here the next word or work of a session changes the state, so no hook may be answered by its stamp.
+_EVENTFUL = frozenset({State.RECOVERING, State.AWAITING_HUMAN})
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,8 @@ class Recorder:
         changed = found[0].update(change, now)
         if changed.state in TERMINAL:
             active.unpoint(self.place)
+        elif changed.state in _EVENTFUL and changed.state is not found[1].state:
+            active.touch(self.place)
         return changed
 
     def begin(self, task: NewTask, now: datetime, prepare: Callable[[], object] | None = None) -> Kept | None:
