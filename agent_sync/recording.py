@@ -64,7 +64,8 @@ def work(desk: Desk, change: Callable[[Record, datetime], Record], *, completes:
     now = clock.now()
 
     def changed(record: Record) -> Record:
-        record = reconciled(owned(record, desk.recorder.owner(""), now), desk.git, desk.place, desk.settings, now)
+        owner = desk.recorder.owner("", record.owner)
+        record = reconciled(owned(record, owner, now), desk.git, desk.place, desk.settings, now)
         if completes and is_wanted(Trigger.STEP_COMPLETE, desk.settings.record):
             record = noted(record, desk.git, completion(record), now, os.urandom)
         return progressed(change(record, now))
@@ -167,7 +168,8 @@ def _caught_up(record: Record, *, desk: Desk, claim: Claim | None, occasion: Occ
 
 def _at_work(desk: Desk, record: Record, occasion: Occasion, now: datetime) -> Record:
     """The session that speaks owns the task; after a crash it goes on."""
-    return resumed(owned(record, desk.recorder.owner(occasion.session_id), now), now)
+    owner = desk.recorder.owner(occasion.session_id, record.owner)
+    return resumed(owned(record, owner, now), now)
 
 
 def _based(desk: Desk, record: Record) -> Record:

@@ -12,7 +12,7 @@ from agent_sync.recovery import active
 from agent_sync.recovery.home import Home, home_of, issue_task, text_task, workspace_of
 from agent_sync.recovery.machine import begun, moved
 from agent_sync.recovery.model import Owner, Record, Step, StepContext
-from agent_sync.recovery.owner import client_process
+from agent_sync.recovery.owner import client_process, is_above
 from agent_sync.recovery.proc import SystemProcesses
 from agent_sync.recovery.proof import page
 from agent_sync.recovery.states import TERMINAL, Move, State, StepStatus
@@ -57,9 +57,13 @@ class Recorder:
             return None
         return home_of(self.environment, lambda record: page(record, self.environment))
 
-    def owner(self, session_id: str) -> Owner:
-        """Return the process on whose behalf this one runs."""
-        return client_process(SystemProcesses(), session_id=session_id)
+    def owner(self, session_id: str, known: Owner | None = None) -> Owner:
+        """Return the process on whose behalf this one runs; a command that the known owner has started is its own."""
+        proc = SystemProcesses()
+        if known and not session_id and is_above(known, proc):
+            # Whatever else lies in between, `timeout` or a script, is gone when the command is.
+            return known
+        return client_process(proc, session_id=session_id)
 
     def opened(self) -> Kept | None:
         """Return the record of the task that is going on here; where it was lost sight of, it is pointed at again."""

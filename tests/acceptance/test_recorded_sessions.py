@@ -60,3 +60,11 @@ def test_next_session_owns_the_task_without_a_crash(claimed):
         second.hook("session-start", source="startup")
         second.hook("on-prompt", prompt="hello")
         assert record_of(claimed)["owner"]["pid"] == second.pid
+
+
+def test_program_around_a_command_is_not_the_owner(claimed):
+    """A command run by `timeout` or the like belongs to the session it is run in, which has not crashed after it."""
+    with Client(claimed) as client:
+        client.hook("on-prompt", prompt="go")
+        assert client.line("env X=1 timeout 60 agent-sync checkpoint half").status == 0
+        assert record_of(claimed)["owner"]["pid"] == client.pid
