@@ -90,10 +90,9 @@ def recorder_at(desk: Desk, place: Place) -> Recorder:
 
 def attempt(desk: Desk, note: Callable[[Desk], object]) -> None:
     """Write to the record if one is kept; trouble is told to the person at once, and stops nothing."""
-    if desk.recorder.home is None:
-        return
     try:
-        note(desk)
+        if desk.recorder.home is not None:
+            note(desk)
     except (AgentSyncError, OSError) as error:
         text = f"agent-sync: the recovery record could not be written: {error}"
         desk.log.write(clock.now(), "trouble", error=str(error))
