@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from support.hook import settle
 from support.sessions import Client
+from support.stage import agent
 
 
 def record_of(theatre):
@@ -68,3 +69,13 @@ def test_program_around_a_command_is_not_the_owner(claimed):
         client.hook("on-prompt", prompt="go")
         assert client.line("env X=1 timeout 60 agent-sync checkpoint half").status == 0
         assert record_of(claimed)["owner"]["pid"] == client.pid
+
+
+def test_silent_github_does_not_hide_a_crash(claimed):
+    """A server that never answers costs a session's start some seconds; the crash is noted and told all the same."""
+    with Client(claimed) as client:
+        client.hook("on-prompt", prompt="go")
+    claimed.fault("delay:30", times=9)
+    played = claimed.hook("session-start", AGENT_SYNC_HOOKS_SESSION_START_DEADLINE_S="9")
+    assert "State: awaiting_human" in agent(played)
+    assert record_of(claimed)["recovery"]["crash_type"] == "signal"

@@ -5,7 +5,7 @@ import shlex
 import subprocess
 import sys
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from support.stage import Theatre
 
@@ -42,7 +42,7 @@ class Client:
             text=True,
         )
 
-    def __enter__(self) -> "Client":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
