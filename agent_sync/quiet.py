@@ -18,6 +18,8 @@ S_IFMT, S_IFLNK = 0o170000, 0o120000
 SETTING_PREFIXES = ("AGENT_SYNC_", "MOLTNET_", "XDG_CONFIG_HOME", "HOME")
 NEVER = "never"
 PATIENCE = 1.0
+# How the client begins a prompt that no human typed.
+WAKE_UP = b"<task-notification"
 _PIPE_ROOM = 65536
 
 
@@ -41,6 +43,9 @@ def nothing_to_do(hook: str, raw: bytes) -> bool:
 
 def keep(hook: str, raw: bytes) -> None:
     """Lay the input by where a task is recorded: what was said last is read when the record is next looked at."""
+    if hook == "on-prompt" and WAKE_UP in raw:
+        # Nobody has said that, and what somebody said before lies here still.
+        return
     where = place.place_of([cwd_in(raw) or "", process_dir()], os.environ.get("CLAUDE_PROJECT_DIR", ""))
     if where is None or not os.path.lexists(record_pointer(where)):
         return

@@ -37,7 +37,10 @@ def catch_up(desk: Desk, occasion: Occasion = GLANCE) -> Record | None:
     now = clock.now()
     spool = Spool(desk.place)
     spoken = spool.joined(occasion)
-    changed = desk.recorder.change(partial(_caught_up, desk=desk, claim=claim, occasion=spoken, now=now), now)
+    # A prompt that lay by was given before whatever a human is waited for now.
+    is_answer = occasion.is_work and bool(occasion.prompt)
+    change = partial(_caught_up, desk=desk, claim=claim, occasion=spoken, is_answer=is_answer, now=now)
+    changed = desk.recorder.change(change, now)
     spool.clear()
     return changed
 
@@ -64,7 +67,8 @@ def work(desk: Desk, change: Callable[[Record, datetime], Record], *, completes:
     now = clock.now()
 
     def changed(record: Record) -> Record:
-        record = reconciled(owned(record, desk.recorder.owner(""), now), desk.git, desk.place, desk.settings, now)
+        owner = desk.recorder.owner("", record.owner)
+        record = reconciled(owned(record, owner, now), desk.git, desk.place, desk.settings, now)
         if completes and is_wanted(Trigger.STEP_COMPLETE, desk.settings.record):
             record = noted(record, desk.git, completion(record), now, os.urandom)
         return progressed(change(record, now))
@@ -89,10 +93,9 @@ def recorder_at(desk: Desk, place: Place) -> Recorder:
 
 def attempt(desk: Desk, note: Callable[[Desk], object]) -> None:
     """Write to the record if one is kept; trouble is told to the person at once, and stops nothing."""
-    if desk.recorder.home is None:
-        return
     try:
-        note(desk)
+        if desk.recorder.home is not None:
+            note(desk)
     except (AgentSyncError, OSError) as error:
         text = f"agent-sync: the recovery record could not be written: {error}"
         desk.log.write(clock.now(), "trouble", error=str(error))
@@ -149,12 +152,14 @@ def _begin_missing(desk: Desk, claim: Claim | None, occasion: Occasion) -> None:
         begin_claim(desk.recorder, claim, "", session_id=occasion.session_id)
 
 
-def _caught_up(record: Record, *, desk: Desk, claim: Claim | None, occasion: Occasion, now: datetime) -> Record:
+def _caught_up(  # noqa: PLR0913  # the record, the world, and what was said
+    record: Record, *, desk: Desk, claim: Claim | None, occasion: Occasion, is_answer: bool, now: datetime
+) -> Record:
     goal = goal_of(claim) if claim and record.template == CLAIM_TO_CLOSE else None
     if occasion.is_work:
         record = _at_work(desk, record, occasion, now)
-        if occasion.prompt and record.state is State.AWAITING_HUMAN and not (goal and goal.waits):
-            record = moved(record, Move.HUMAN_RESUME, now)
+    if is_answer and record.state is State.AWAITING_HUMAN and not (goal and goal.waits):
+        record = moved(record, Move.HUMAN_RESUME, now)
     before = record
     record = followed(record, goal, now) if goal else record
     record = words.with_prompt(words.with_output(_based(desk, record), occasion.said), occasion.prompt)
@@ -167,7 +172,8 @@ def _caught_up(record: Record, *, desk: Desk, claim: Claim | None, occasion: Occ
 
 def _at_work(desk: Desk, record: Record, occasion: Occasion, now: datetime) -> Record:
     """The session that speaks owns the task; after a crash it goes on."""
-    return resumed(owned(record, desk.recorder.owner(occasion.session_id), now), now)
+    owner = desk.recorder.owner(occasion.session_id, record.owner)
+    return resumed(owned(record, owner, now), now)
 
 
 def _based(desk: Desk, record: Record) -> Record:

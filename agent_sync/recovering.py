@@ -1,5 +1,6 @@
 """Looks after a crash: is the owner gone, what does GitHub say, and what is the way that repeats least?"""
 
+import threading
 from datetime import datetime
 
 from agent_sync import clock
@@ -15,6 +16,9 @@ from agent_sync.recovery.proc import SystemProcesses
 from agent_sync.recovery.proof import valid_ids
 from agent_sync.recovery.resuming import recovered
 from agent_sync.recovery.touched import working_tree_state
+
+# A session that begins after a crash is told so at once, whether GitHub answers or not.
+_PATIENCE_S = 5.0
 
 
 def recover(desk: Desk) -> Record | None:
@@ -63,9 +67,18 @@ def _outside(desk: Desk, record: Record) -> str:
     claim = desk.store.read()
     if record.issue_number is None or claim is None:
         return ""
+    said: list[str] = []
+    # A thread, because a name look-up cannot be interrupted; nobody waits for it when this process ends.
+    asking = threading.Thread(target=lambda: said.append(_asked(desk, claim)), daemon=True)
+    asking.start()
+    asking.join(_PATIENCE_S)
+    return said[0] if said else ""
+
+
+def _asked(desk: Desk, claim: Claim) -> str:
     try:
         return _said_by_github(desk, claim)
-    except AgentSyncError as error:
+    except (AgentSyncError, OSError) as error:
         desk.log.write(clock.now(), "trouble", error=str(error))
         return ""
 

@@ -4,11 +4,11 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from agent_sync import quiet
 from agent_sync.lifecycle.facts import Trigger
 
 LARGEST = 64 << 20
-# How the client begins a prompt that no human typed.
-WAKE_UP = "<task-notification"
+WAKE_UP = quiet.WAKE_UP.decode()
 
 
 @dataclass(frozen=True)

@@ -33,10 +33,13 @@ def recalled(desk: Desk, event: HookEvent) -> Reply:
         return Reply()
     from agent_sync import recording
     from agent_sync.recovering import recover
+    from agent_sync.recovery import active
     from agent_sync.recovery.synopsis import synopsis
 
     recover(desk)
     recording.catch_up(desk, Occasion(session_id=event.session_id))
+    # Whose session this is, its first event has to say: what was quiet in the one before is not answered quietly.
+    active.touch(desk.place)
     found = desk.recorder.opened()
     if found is None:
         return Reply()

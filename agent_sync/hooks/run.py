@@ -175,16 +175,18 @@ def _unconnected(_desk: Desk) -> Gateway:
 
 def _answered(desk: Desk, event: HookEvent, *, seen: str, parts: tuple[Participant, ...] = ()) -> int:
     desk.cwd = event.cwd
+    found: list[Part] = []
     watchdog = Watchdog(
         deadline(desk, event.trigger),
-        at_limit=lambda: _say_what_there_is(desk, event),
+        at_limit=lambda: _say_what_there_is(desk, event, found),
         end_children=desk.processes.close,
     )
     watchdog.start()
-    found = [_looked(desk, event, part) for part in parts or PARTS[event.trigger]]
+    for part in parts or PARTS[event.trigger]:
+        found.append(_looked(desk, event, part))  # noqa: PERF401  # the watchdog says what is found so far
     if not watchdog.answered_in_time():
         threading.Event().wait()
-    said = _say(desk, event, sum((part.reply for part in found), Reply()))
+    said = _say(desk, event, _joined(found))
     if all(part.looked.was_idle for part in found) and not said and not desk.outbox.waiting():
         dues = [part.looked.due for part in found if part.looked.due]
         watch = tuple(sight for part in found for sight in part.looked.watch)
@@ -234,10 +236,14 @@ def _mark(desk: Desk, read: tuple[Notice, ...], readers: Readers) -> None:
         desk.log.write(clock.now(), "trouble", error=str(error))
 
 
-def _say_what_there_is(desk: Desk, event: HookEvent) -> None:
-    late = Reply(human=("agent-sync ran out of time; it goes on at the next event.",))
+def _say_what_there_is(desk: Desk, event: HookEvent, found: list[Part]) -> None:
+    late = _joined(found) + Reply(human=("agent-sync ran out of time; it goes on at the next event.",))
     claim = desk.store.read() if event.trigger is Trigger.SESSION_START else None
     _say(desk, event, late + Reply(agent=(held(claim),)) if claim else late)
+
+
+def _joined(found: list[Part]) -> Reply:
+    return sum((part.reply for part in found), Reply())
 
 
 def deadline(desk: Desk, trigger: Trigger) -> float:

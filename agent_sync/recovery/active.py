@@ -1,6 +1,8 @@
 """Which record a worktree is working on: a pointer in its git directory, and a search should that be lost."""
 
+import contextlib
 import json
+import os
 from pathlib import Path
 
 from agent_sync import files
@@ -23,6 +25,12 @@ def point(place: Place, record: Record) -> None:
     with disk("pointing to the recovery record"):
         file = Path(files.state_directory(Path(place.state_dir))) / NAME
         files.write_atomic(file, f"{record.workspace}/{record.task_id}\n".encode())
+
+
+def touch(place: Place) -> None:
+    """Let every hook look again: the pointer is among the files whose change ends their quiet."""
+    with contextlib.suppress(OSError):
+        os.utime(Path(place.state_dir) / NAME)
 
 
 def unpoint(place: Place) -> None:

@@ -26,6 +26,16 @@ def client_process(proc: ProcReader, *, session_id: str = "") -> Owner:
     return Owner(pid=found.pid, started=started, boot_id=proc.boot_id, host=proc.host, session_id=session_id)
 
 
+def is_above(owner: Owner, proc: ProcReader) -> bool:
+    """Tell whether this process was started, however far down, by an owner that lives."""
+    if not owner.pid or standing(owner, proc) is not Standing.ALIVE:
+        return False
+    try:
+        return any(one.pid == owner.pid for one in _ancestors(proc))
+    except ProcessHidden:
+        return False
+
+
 def standing(owner: Owner, proc: ProcReader) -> Standing:
     """Return whether an owner lives; its number alone proves nothing, since numbers are used again."""
     if owner.host and owner.host != proc.host:

@@ -12,7 +12,7 @@ from agent_sync.recovery import active
 from agent_sync.recovery.home import Home, home_of, issue_task, text_task, workspace_of
 from agent_sync.recovery.machine import begun, moved
 from agent_sync.recovery.model import Owner, Record, Step, StepContext
-from agent_sync.recovery.owner import client_process
+from agent_sync.recovery.owner import client_process, is_above
 from agent_sync.recovery.proc import SystemProcesses
 from agent_sync.recovery.proof import page
 from agent_sync.recovery.states import TERMINAL, Move, State, StepStatus
@@ -22,6 +22,8 @@ from agent_sync.settings import Settings
 
 Change = Callable[[Record], Record]
 Kept = tuple[RecordStore, Record]
+# Here the next word or work of a session changes the state, so no hook may be answered by its stamp.
+_EVENTFUL = frozenset({State.RECOVERING, State.AWAITING_HUMAN})
 
 
 @dataclass(frozen=True)
@@ -55,9 +57,13 @@ class Recorder:
             return None
         return home_of(self.environment, lambda record: page(record, self.environment))
 
-    def owner(self, session_id: str) -> Owner:
-        """Return the process on whose behalf this one runs."""
-        return client_process(SystemProcesses(), session_id=session_id)
+    def owner(self, session_id: str, known: Owner | None = None) -> Owner:
+        """Return the process on whose behalf this one runs; a command that the known owner has started is its own."""
+        proc = SystemProcesses()
+        if known and not session_id and is_above(known, proc):
+            # Whatever else lies in between, `timeout` or a script, is gone when the command is.
+            return known
+        return client_process(proc, session_id=session_id)
 
     def opened(self) -> Kept | None:
         """Return the record of the task that is going on here; where it was lost sight of, it is pointed at again."""
@@ -74,6 +80,8 @@ class Recorder:
         changed = found[0].update(change, now)
         if changed.state in TERMINAL:
             active.unpoint(self.place)
+        elif changed.state in _EVENTFUL and changed.state is not found[1].state:
+            active.touch(self.place)
         return changed
 
     def begin(self, task: NewTask, now: datetime, prepare: Callable[[], object] | None = None) -> Kept | None:

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from agent_sync.errors import BadInput
+from agent_sync.masking import masked
 from agent_sync.recovery import ed25519, slip10
 from agent_sync.recovery.canonical import NotCanonical, pae
 from agent_sync.recovery.evidence import Ran, Slot, Work, duration, moment
@@ -56,7 +57,7 @@ def _unsigned(ran: Ran, work: Work, slot: Slot) -> Receipt:
     return Receipt(
         receipt_id=slot.receipt_id,
         step_name=work.step_name,
-        command=ran.command,
+        command=masked(ran.command),
         exit_code=ran.exit_code,
         started_at=moment(ran.started_at),
         completed_at=moment(ran.completed_at),
@@ -66,7 +67,7 @@ def _unsigned(ran: Ran, work: Work, slot: Slot) -> Receipt:
         stderr_hash=ran.stderr_hash,
         kind=work.kind,
         label=work.label,
-        argv=ran.argv,
+        argv=tuple(masked(word) for word in ran.argv),
         cwd=ran.cwd,
         git_commit=work.git_commit,
         git_tree=work.git_tree,

@@ -36,6 +36,24 @@ def test_receipts_for_failures():
     assert judged(receipt(exit_code=2)) == Valid(passed=False, is_ours=True)
 
 
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "ghp_" + "a" * 36,
+        "GITHUB_TOKEN=abcdefgh make",
+        "https://me:hunter2@example.invalid",
+        "sk-ant-api03-" + "x" * 20,
+        "Authorization: Bearer abcdefghijklmnop",
+    ],
+)
+def test_receipt_holds_no_secret(secret):
+    """A token in a command line is masked before it is signed: receipts are shown to others."""
+    signed = receipt(command=f"deploy {secret}", argv=("sh", "-c", f"deploy {secret}"))
+    assert secret not in signed.model_dump_json()
+    assert "***" in signed.command
+    assert judged(signed) == Valid(passed=True, is_ours=True)
+
+
 def test_what_a_receipt_says():
     """Names and forms of the stored fields are those that are documented."""
     values = receipt().model_dump(mode="json")
