@@ -125,6 +125,7 @@ def watched(where: Place) -> list[str]:
         os.path.join(where.git_dir, "HEAD"),
         os.path.join(where.git_dir, "logs", "HEAD"),
         os.path.join(where.state_dir, "outbox.json"),
+        os.path.join(where.state_dir, "worker.json"),
     ]
 
 

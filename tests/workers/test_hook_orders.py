@@ -237,6 +237,20 @@ def test_next_session_resumes_elsewhere(fleet):
     assert fleet.refs() == before
 
 
+def test_branch_that_came_back_is_moved_forward(fleet):
+    """A worktree that had the work before goes on with what others did since; branches gone apart are told."""
+    one, two = fleet.machine("one"), fleet.machine("two")
+    sling(one.desk(), Sling(42, "w1"))
+    for machine in (one, two):
+        take(machine.desk(), "w1")
+        head = machine.commit(f"{machine.root.name}.txt")
+        hand_off(machine.desk(), "w1", Note())
+    assert (take(one.desk(), "w1").notes, one.git("rev-parse", "HEAD")) == ((), head)
+    hand_off(one.desk(), "w1", Note())
+    two.git("commit", "-q", "--amend", "-m", "Changed")
+    assert "have gone apart" in take(two.desk(), "w1").notes[0]
+
+
 def test_repeated_handoff_is_the_same(fleet):
     """A handoff whose answer was lost is not made twice; one with more work replaces it, and the rescue stays a parent."""
     machine = fleet.machine("one")
@@ -474,7 +488,8 @@ def test_identity_is_said_and_never_guessed(fleet):
     assert identity.bound_worker(machine.desk()) == ""
     with pytest.raises(BadInput, match="Which worker is this"):
         identity.required_worker(machine.desk())
-    identity.remember(machine.desk(), WorkerName("docs", "w2"), session_id="s1")
+    identity.remember_session(machine.desk(), WorkerName("docs", "w2"), "s1")
+    assert identity.bound_worker(machine.desk()) == ""
     identity.remember(machine.desk(), W1)
     bound = machine.desk(AGENT_SYNC_WORKER="w9")
     assert identity.bound_worker(bound, flag="w8", session_id="s1") == "w8"
