@@ -346,3 +346,14 @@ def doctor(theatre):
     """Return the mark and the words of every check."""
     values = json.loads(theatre.stage.command("doctor", "--json").stdout)
     return {check["name"]: (check["mark"], check["says"]) for check in values["checks"]}
+
+
+def test_claim_that_cannot_be_begun_is_nobodys(theatre):
+    """Where git will not switch to the branch, the lease is given back at once: others are not kept from the issue."""
+    theatre.git("switch", "-q", "-c", "other")
+    theatre.stage.commit("cache.py", "theirs\n", "Theirs")
+    theatre.git("switch", "-q", "main")
+    (theatre.stage.root / "cache.py").write_text("mine\n")
+    assert theatre.stage.command("claim", "42", "--branch", "other").status == 1
+    assert theatre.stage.claim() is None
+    assert beside(theatre, "bob").stage.command("claim", "42").status == 0

@@ -54,9 +54,10 @@ def events(theatre):
 
 def test_from_sling_to_result_over_two_machines(theatre, second):
     """Slung here, begun there at once, handed off, resumed here, finished: every step is in the ledger."""
+    assert "There is work" not in agent(bound(second).stage.hook("session-start", event="SessionStart"))
     assert "Slung issue-42 to main/w1" in ran(theatre, "sling", "42", "w1").stdout
     assert theatre.card()["Status"] == "Todo"
-    assert "There is work" not in agent(second.stage.hook("session-start", event="SessionStart"))
+    assert "There is work" not in agent(second.hook("session-start", stdin='{"session_id": "somebody else"}'))
     told = agent(bound(second).stage.hook("session-start", event="SessionStart"))
     assert "There is work on your hook (main/w1): issue-42" in told
     assert "Start it now, without asking" in told
