@@ -248,6 +248,21 @@ def test_unreachable_remote_keeps_writes_back_until_the_next_event(theatre):
     assert "PR #45 created" in theatre.hook("on-stop").stdout
 
 
+def test_close_is_finished_once_the_lease_can_be_ended(theatre):
+    """An issue whose lease could not be ended keeps its claim file; the next event ends it and closes nothing twice."""
+    theatre.stage.command("claim", "42")
+    theatre.fault("drop_before", times=99, operation="git-receive-pack")
+    played = theatre.stage.command("done", "--yes", "--now")
+    assert (played.status, "could not be ended" in played.stderr) == (8, True), told(played)
+    assert (theatre.issue()["state"], theatre.stage.claim()["phase"]) == ("closed", "done")
+    theatre.stage._control("DELETE", "faults")
+    theatre.hook("on-stop")
+    assert (theatre.stage.claim(), len(theatre.comments())) == (None, 1)
+    theatre.stage.act("reopen_issue", issue=42)
+    theatre.stage.command("claim", "42")
+    assert theatre.stage.claim()["lease"]["epoch"] == 2
+
+
 def test_hooks_look_at_the_ref_only_before_they_write(theatre):
     """A stop that writes fetches once; a stop while coding asks neither git nor GitHub."""
     theatre.stage.command("claim", "42")
