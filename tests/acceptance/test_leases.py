@@ -214,7 +214,8 @@ def test_claim_of_this_clone_only_says_so(theatre, spoil, reason):
     assert clone.stage.claim()["lease"]["where"] == "clone"
     assert clone.git("for-each-ref", "--format=%(refname)", CLAIM_REF) == CLAIM_REF
     assert ref(clone) is None
-    assert clone.stage.command("release").status == 0
+    released = clone.stage.command("release")
+    assert (released.status, "given back for this clone only." in released.stdout) == (0, True)
 
 
 def test_push_without_answer_is_settled_by_the_same_command(theatre):
