@@ -6,7 +6,7 @@ import click
 
 from agent_sync.cli.here import desk_here
 from agent_sync.cli.recorded import record_here, tell_standing
-from agent_sync.errors import BadConfig
+from agent_sync.errors import BadConfig, BadRecord
 from agent_sync.install import githooks
 from agent_sync.lifecycle.foreign import one_line
 from agent_sync.recovering import recover as recovered
@@ -37,7 +37,12 @@ def recover() -> None:
       agent-sync hook recover
     """
     desk = desk_here(keeps_record=False)
-    record_here(desk)
+    try:
+        record_here(desk)
+    except BadRecord as error:
+        # This very command is what the error names elsewhere; from here on a person has to look.
+        helps = "mend hook.json from a copy beside it, or move the task's directory away and begin anew"
+        raise BadRecord(error.happened, attempted="recovering the task", helps=helps) from error
     record = recovered(desk)
     if record:
         tell_standing(record)
