@@ -39,12 +39,13 @@ coverage: $(VENV)/ready ## the same tests, with what they reach of every line an
 	$(BIN)/coverage report --fail-under=90
 
 prove: $(VENV)/ready ## the long sweeps: every interruption point, large simulators
-	AGENT_SYNC_PROVE=1 $(BIN)/python -m pytest -n 2 -p no:randomly tests/crash tests/acceptance tests/test_quiet.py tests/test_rounds.py tests/claim tests/hooks tests/recovery
+	AGENT_SYNC_PROVE=1 $(BIN)/python -m pytest -n 2 -p no:randomly tests/crash tests/acceptance tests/test_quiet.py tests/test_rounds.py tests/claim tests/hooks tests/recovery tests/leases tests/workers
 
 bench: $(VENV)/ready ## ratios against a bare interpreter, on the built wheel
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/gates.py
 	$(BIN)/python benchmarks/records.py
+	$(BIN)/python benchmarks/leases.py
 
 docs: $(VENV)/ready ## write the generated parts of docs/ and the JSON Schemas anew
 	$(BIN)/python docs/generate.py

@@ -18,6 +18,10 @@ AgentSyncError
  ├─ NoRecord             no task is recorded here
  ├─ IllegalMove          the recovery record's state does not allow it
  ├─ HumansOnly           an agent asked for what only a human may decide
+ ├─ BadHook              a work hook cannot be used as it is
+ │   └─ HookTooNew           written by a newer agent-sync
+ ├─ IllegalHookMove      a work hook's state does not allow it
+ ├─ HookBusy             other work hangs on the hook
  ├─ GitFailed            git refused
  └─ GitHubError          GitHub answered, or did not
      ├─ NotSignedIn          no token, or one GitHub does not accept
@@ -158,6 +162,31 @@ class LeaseUnsettled(AgentSyncError):
 
     code = "lease-unsettled"
     exit_status = 8
+
+
+class BadHook(AgentSyncError):
+    """A work hook cannot be used as it is; its ref is kept."""
+
+    code = "bad-hook"
+
+
+class HookTooNew(BadHook):
+    """A work hook was written by a newer agent-sync."""
+
+    code = "hook-too-new"
+
+
+class IllegalHookMove(AgentSyncError):
+    """The state of a work hook does not allow what was asked."""
+
+    code = "illegal-hook-move"
+
+
+class HookBusy(AgentSyncError):
+    """Other work hangs on the hook, or another worktree is at it."""
+
+    code = "hook-busy"
+    exit_status = 3
 
 
 class GitFailed(AgentSyncError):

@@ -17,6 +17,7 @@ NOT_SETTINGS = frozenset({"AGENT_SYNC_NESTED", "AGENT_SYNC_GITHUB_SCHEMAS", "AGE
 ALIASES = {
     "MOLTNET_PROJECT_NUMBER": "AGENT_SYNC_PROJECT_NUMBER",
     "MOLTNET_PROJECT_OWNER": "AGENT_SYNC_PROJECT_OWNER",
+    "AGENT_SYNC_WORKER": "AGENT_SYNC_WORKER_NAME",
 }
 MISSION_CHECKLIST = (
     "Does this keep the agent in control of its own identity and data?",
@@ -166,6 +167,17 @@ class Lease(Section):
     ] = "remote"
 
 
+class Worker(Section):
+    """Whose work hook this session looks at."""
+
+    name: Annotated[
+        str, Field(max_length=101, description="This worker, as `pool/worker`; also read from AGENT_SYNC_WORKER")
+    ] = ""
+    fetch_limit_s: Annotated[
+        Seconds, Field(description="Longest time the start of a session waits for the remote's work hooks")
+    ] = 5
+
+
 class GitHub(Section):
     """Which GitHub to talk to."""
 
@@ -188,6 +200,7 @@ class Settings(Section):
     gate: Gate = Gate()
     git: Git = Git()
     lease: Lease = Lease()
+    worker: Worker = Worker()
     github: GitHub = GitHub()
     record: Record = Record()
     templates: dict[str, Template] = {}
@@ -225,7 +238,7 @@ def variables() -> dict[str, tuple[str, str]]:
 def _overlaid(tables: dict[str, Any], environment: Mapping[str, str]) -> dict[str, Any]:
     known = variables()
     named = {ALIASES[name]: value for name, value in environment.items() if name in ALIASES}
-    named |= {name: value for name, value in environment.items() if name.startswith(PREFIX)}
+    named |= {name: value for name, value in environment.items() if name.startswith(PREFIX) and name not in ALIASES}
     result = dict(tables)
     for name, value in named.items():
         if name in NOT_SETTINGS or not value:

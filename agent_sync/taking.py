@@ -13,7 +13,7 @@ from agent_sync.errors import AgentSyncError, BadInput, Conflict, Refused
 from agent_sync.leases.model import Tip
 from agent_sync.leasing import fence
 from agent_sync.leasing.hold import Ask, Hold, acquire, confirm, conflict, holder_known
-from agent_sync.leasing.note import noted
+from agent_sync.leasing.note import keeper_of, mine_in, noted
 from agent_sync.leasing.words import scope
 from agent_sync.lifecycle.actions import LeaseLost, LeaseUnknown
 from agent_sync.lifecycle.board import card_change
@@ -72,7 +72,10 @@ def finish(desk: Desk, claim: Claim) -> Taken:
     """Mirror a claim on GitHub that a crash kept from being mirrored."""
     fence.must_hold(desk, claim, attempted=f"telling GitHub of issue #{claim.issue_number}")
     task = desk.gateway.task(claim.issue_number)
-    checked(desk, task, Wish())
+    # A lease that everybody sees is worth more than what the board still says of the former holder.
+    checked(desk, task, Wish(take_over=claim.lease is not None and claim.lease.where == "remote"))
+    if claim.lease:
+        keeper_of(desk, claim.lease).confirm(mine_in(claim, claim.lease))
     mirrored, trouble = _mirrored(desk, task, desk.store, claim)
     found = _scope(desk, mirrored)
     return Taken(mirrored, desk.place.root, one_line(task.title), (), trouble, is_restored=True, scope=found)

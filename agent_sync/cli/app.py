@@ -42,6 +42,8 @@ COMMANDS = {
     "cleanup": ("agent_sync.cli.cleanup", "Delete the records of tasks that ended long ago."),
     "workspace": ("agent_sync.cli.workspace", "The records of all clones: list and destroy them."),
     "gauntlet": ("agent_sync.cli.gauntlet", "The quality gate: run, look at and set up its gates."),
+    "worker": ("agent_sync.cli.worker", "Work hooks: sling work to workers, take it, hand it on."),
+    "ledger": ("agent_sync.cli.ledger", "Tasks, convoys and evidence, from the work hooks' history."),
     "emulator": ("agent_sync.cli.emulator", "A local GitHub to try things on."),
 }
 HOOK_COMMANDS = {

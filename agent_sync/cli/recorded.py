@@ -4,6 +4,7 @@ from datetime import datetime
 
 import click
 
+from agent_sync import recording
 from agent_sync.desk import Desk
 from agent_sync.errors import BadConfig, BadInput, NoRecord
 from agent_sync.recovery.home import Home, workspace_of
@@ -23,9 +24,12 @@ def home_here(desk: Desk) -> Home:
 
 
 def record_here(desk: Desk) -> Kept:
-    """Return the record of the task that is going on in this worktree."""
+    """Return the record of the task that is going on in this worktree; a claim that has none yet gets one."""
     home_here(desk)
     found = desk.recorder.opened()
+    if found is None and desk.store.file.exists():
+        recording.catch_up(desk)
+        found = desk.recorder.opened()
     if found is None:
         helps = "agent-sync start TEXT --template bugfix, or agent-sync claim ISSUE"
         raise NoRecord("No task is recorded for this worktree.", helps=helps)

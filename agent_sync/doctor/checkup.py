@@ -58,5 +58,7 @@ def _record(desk: Desk) -> Iterator[Result]:
 def _github(desk: Desk) -> Iterator[Result]:
     """Load the client libraries only now."""
     from agent_sync.doctor.github import check_github
+    from agent_sync.doctor.leases import check_leases
 
     yield from check_github(desk)
+    yield from check_leases(desk)

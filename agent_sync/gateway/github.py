@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from agent_sync.gateway import boards, polls, reads, writes
+from agent_sync.gateway import boards, filing, polls, reads, writes
 from agent_sync.gateway.line import Line
 from agent_sync.lifecycle.actions import CardChange, CloseTask, OpenPull
 from agent_sync.lifecycle.facts import Card, Closing, Lookup, NoCard, Pull
-from agent_sync.lifecycle.tasks import BoardIssue, BoardSeen, BoardShape, Person, Task
+from agent_sync.lifecycle.tasks import BoardIssue, BoardSeen, BoardShape, Convoy, Person, Task
 
 
 class GitHub:
@@ -63,6 +63,18 @@ class GitHub:
     def release_task(self, task: Task, change: CardChange | None) -> str:
         """Take the viewer's assignment back and move the card; return what was wrong."""
         return writes.release_task(self._line, task, change)
+
+    def convoy(self, issue: int) -> Convoy:
+        """Return a parent issue with its sub-issues."""
+        return filing.convoy(self._line, issue)
+
+    def escalate(self, issue: int, *, label: str, comment: str, marker: str) -> None:
+        """Put a label on an issue and comment once."""
+        filing.escalate(self._line, issue, label=label, comment=comment, marker=marker)
+
+    def file_issue(self, title: str, body: str, *, marker: str) -> int:
+        """Open an issue once and return its number."""
+        return filing.file_issue(self._line, title, body, marker=marker)
 
     def board(self) -> BoardSeen | None:
         """Return the board's columns and the cards of the first three."""

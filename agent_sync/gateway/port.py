@@ -5,7 +5,7 @@ from typing import Protocol
 
 from agent_sync.lifecycle.actions import CardChange, CloseTask, OpenPull
 from agent_sync.lifecycle.facts import Card, Closing, Lookup, NoCard, Pull
-from agent_sync.lifecycle.tasks import BoardIssue, BoardSeen, BoardShape, Person, Task
+from agent_sync.lifecycle.tasks import BoardIssue, BoardSeen, BoardShape, Convoy, Person, Task
 
 
 class Gateway(Protocol):
@@ -54,6 +54,15 @@ class Gateway(Protocol):
 
     def release_task(self, task: Task, change: CardChange | None) -> str:
         """Take the viewer's assignment back and move the card; return what was wrong with the board."""
+
+    def convoy(self, issue: int) -> Convoy:
+        """Return a parent issue with its sub-issues."""
+
+    def escalate(self, issue: int, *, label: str, comment: str, marker: str) -> None:
+        """Put a label on an issue and comment once: where a comment has the marker, none is added."""
+
+    def file_issue(self, title: str, body: str, *, marker: str) -> int:
+        """Open an issue and return its number; where one has the marker in its text, none is opened."""
 
     def board(self) -> BoardSeen | None:
         """Return the board's columns and the cards of the first three in one request; None where none is configured."""

@@ -99,6 +99,7 @@ def task(line: Line, issue: int) -> Task:
         card=card,
         priority=_priority(line, answer),
         default_branch=_text_at(answer, *REPOSITORY, "defaultBranchRef", "name") or "",
+        parent=_parent(answer),
     )
 
 
@@ -112,6 +113,11 @@ def _closing_pull(answer: Answer) -> Pull | None:
 def _open_numbers(answer: Answer, connection: str) -> tuple[int, ...]:
     found: list[Json] = answer.nodes(*ISSUE, connection)
     return tuple(int(node["number"]) for node in found if node.get("state") == "OPEN")
+
+
+def _parent(answer: Answer) -> int | None:
+    number = answer.at(*ISSUE, "parent", "number")
+    return number if isinstance(number, int) else None
 
 
 def _priority(line: Line, answer: Answer) -> str | None:

@@ -45,10 +45,18 @@ class Rest:
         with self._line.failures.told(call):
             return self._line.patience.persist(lambda: self._read_once(path), is_write=False)
 
+    def write(self, path: str, values: dict[str, Any], call: Call) -> str:
+        """Send values to a path and return the body of the answer; a lost answer is not asked for again."""
+        with self._line.failures.told(call):
+            return self._line.patience.persist(lambda: self._sent("POST", path, values)[1], is_write=True)
+
     def _read_once(self, path: str) -> tuple[dict[str, str], str]:
+        return self._sent("GET", path, None)
+
+    def _sent(self, verb: str, path: str, values: dict[str, Any] | None) -> tuple[dict[str, str], str]:
         self._line.counter.add()
         try:
-            status, headers, body = self.github.requester.requestJson("GET", path, cnx=self._connection)
+            status, headers, body = self.github.requester.requestJson(verb, path, input=values, cnx=self._connection)
         except requests.exceptions.RequestException as error:
             raise FailedRequest(_unanswered(error)) from None
         except (RuntimeError, ValueError) as error:

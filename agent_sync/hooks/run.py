@@ -91,10 +91,22 @@ def recovery(desk: Desk, event: HookEvent) -> Part:
     return Part(BUSY if told else IDLE, told)
 
 
+def work_hook(desk: Desk, event: HookEvent) -> Part:
+    """Tell a session that is bound to a worker what hangs on its hook; it may be slung there at any time."""
+    from agent_sync.workers.identity import bound_worker
+
+    if not bound_worker(desk, session_id=event.session_id):
+        return Part(IDLE)
+    from agent_sync.workers.gupp import gupp
+
+    told = gupp(desk, event.session_id)
+    return Part(BUSY, Reply(agent=(told,) if told else ()))
+
+
 PARTS: dict[Trigger, tuple[Participant, ...]] = {
     Trigger.STOP: (gate, lifecycle, renewal, record),
     Trigger.IDLE: (lifecycle, record, unclaimed),
-    Trigger.SESSION_START: (recovery, briefing),
+    Trigger.SESSION_START: (recovery, work_hook, briefing),
     Trigger.PROMPT: (lifecycle, record),
     Trigger.TOOL: (lifecycle, renewal, record),
 }

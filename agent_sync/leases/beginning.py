@@ -26,7 +26,10 @@ class _Attempt:
 def acquire(bench: Bench, issue: int, request: Request) -> Outcome:
     """Take an issue that nobody holds: one push if nobody ever did, and a look only if that fails."""
     pending = bench.begun(issue)
-    seen = bench.store.look(issue) if pending else _guess(bench, issue)
+    known = bench.store.known(issue)
+    # What is not known to be held is tried first; the push itself finds out.
+    is_open = known is None or (isinstance(known, Tip) and known.lease.state is not State.HELD)
+    seen = known if is_open and not pending else bench.store.look(issue)
     return _acquired(bench, _Attempt(issue, request, seen, pending, pending is not None))
 
 
@@ -63,12 +66,6 @@ def _taken_over(bench: Bench, attempt: _Attempt, judged: Tip) -> Outcome:
         vanished = Unknown(Doubt.VANISHED, f"The claim of #{attempt.issue} is gone.")
         return _answer(bench, following) or (Lost(following.seen) if isinstance(following.seen, Tip) else vanished)
     return bench.doubt(draft, pushed) if attempt.number == ATTEMPTS else _taken_over(bench, following, judged)
-
-
-def _guess(bench: Bench, issue: int) -> Tip | None:
-    """Return the free tip this clone knows of, to build on; else nothing, and the push finds out."""
-    known = bench.store.known(issue)
-    return known if isinstance(known, Tip) and known.lease.state is not State.HELD else None
 
 
 def _answer(bench: Bench, attempt: _Attempt) -> Outcome | None:

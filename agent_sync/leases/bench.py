@@ -39,7 +39,7 @@ class Bench:
         sha = write_commit(self.store.git, lease, parent)
         intent = Intent(lease.issue, f"{CLAIMS}{lease.issue}", verb, lease.nonce, lease.epoch, old, sha)
         self.intents.record(intent)
-        return Draft(intent, Tip(sha, lease, self.store.where, parent))
+        return Draft(intent, Tip(sha, lease, self.store.where))
 
     def swap(self, draft: Draft, branch: Branch = None) -> Pushed:
         """Swap a draft in."""

@@ -52,7 +52,7 @@ class Keeper(Protocol):
         """Return what all claim refs hold now."""
 
 
-class RefKeeper:
+class RefKeeper(Keeper):
     """Keeps leases in a store of refs."""
 
     def __init__(self, store: Store, place: Place) -> None:
@@ -122,6 +122,11 @@ class RemoteKeeper(RefKeeper):
         """What git is told to talk to."""
         return self._store.address
 
+    @property
+    def remote_store(self) -> RemoteStore:
+        """The refs of the remote, for whoever moves others together with claims."""
+        return self._store
+
     def acquire(self, issue: int, request: Request) -> Outcome:
         """Take an issue that nobody holds; a remote that takes no claim refs is remembered as such."""
         outcome = super().acquire(issue, request)
@@ -147,13 +152,19 @@ class CloneKeeper(RefKeeper):
         self.reason = reason
 
 
-def keeper_for(
-    git: Git, place: Place, settings: Settings, now: datetime, *, where: Where | None = None
+def keeper_for(  # noqa: PLR0913  # a worktree, its settings, and what the caller knows
+    git: Git,
+    place: Place,
+    settings: Settings,
+    now: datetime,
+    *,
+    where: Where | None = None,
+    limit_s: float = NETWORK_LIMIT,
 ) -> RemoteKeeper | CloneKeeper:
     """Return the keeper for new leases, or the one that keeps a lease got earlier, whose `where` is given."""
     remote = settings.git.remote
     if where is Where.REMOTE:
-        return RemoteKeeper(git, place, remote)
+        return RemoteKeeper(git, place, remote, limit_s=limit_s)
     if where is Where.CLONE:
         return CloneKeeper(git, place, remote, "the claim was made so")
     if settings.lease.where == "clone":
@@ -163,4 +174,4 @@ def keeper_for(
         return CloneKeeper(git, place, remote, f"there is no remote {remote}")
     if since := Refusals(place).since(url, now):
         return CloneKeeper(git, place, remote, f"{remote} refused claim refs on {since:%Y-%m-%d %H:%M} UTC")
-    return RemoteKeeper(git, place, remote)
+    return RemoteKeeper(git, place, remote, limit_s=limit_s)

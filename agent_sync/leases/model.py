@@ -78,6 +78,8 @@ class Lease(Part):
     pr: Annotated[int | None, Field(ge=1)] = None
     phase: Text = ""
     prev: Sha = ""
+    # The commit that began this holding; empty in that commit itself.
+    began: Sha = ""
     # Counts the changes of one holding, so that no two of its commits can be the same.
     serial: Annotated[int, Field(ge=0)] = 0
 
@@ -89,12 +91,11 @@ class Lease(Part):
 
 @dataclass(frozen=True)
 class Tip:
-    """What a claim ref holds now; `parent` is the commit it continues."""
+    """What a claim ref holds now."""
 
     sha: str
     lease: Lease
     where: Where
-    parent: str = ""
 
 
 @dataclass(frozen=True)

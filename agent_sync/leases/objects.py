@@ -1,6 +1,6 @@
 """Claim commits, written and read with plumbing: no index, no checkout, no identity of the user's."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from agent_sync.errors import BadLease, GitFailed, LeaseTooNew
@@ -15,20 +15,19 @@ _NAME, _EMAIL = "agent-sync", "agent-sync@localhost"
 class _Ref:
     issue: int
     sha: str
-    parent: str
 
 
 def write_commit(git: Git, lease: Lease, parent: str) -> str:
     """Store a lease as a commit and return its sha; no ref moves."""
-    blob = _stored(git, "hash-object", "-w", "--stdin", stdin=lease.to_json().decode())
-    tree = _stored(git, "mktree", stdin=f"100644 blob {blob}\t{FILE_NAME}\n")
+    blob = stored(git, "hash-object", "-w", "--stdin", stdin=lease.to_json().decode())
+    tree = stored(git, "mktree", stdin=f"100644 blob {blob}\t{FILE_NAME}\n")
     message = f"Claim #{lease.issue}: {lease.state}, epoch {lease.epoch}\n"
-    return _committed(git, tree, message, parent, int(lease.renewed_at.timestamp()))
+    return committed(git, tree, message, parent, int(lease.renewed_at.timestamp()))
 
 
 def write_scratch(git: Git, message: str) -> str:
     """Store an empty commit that stands for nothing, to try a remote with."""
-    return _committed(git, _stored(git, "mktree", stdin=""), message, "", 0)
+    return committed(git, stored(git, "mktree", stdin=""), message, "", 0)
 
 
 def tips_below(git: Git, prefix: str, where: Where) -> tuple[Tip | Unreadable, ...]:
@@ -36,8 +35,8 @@ def tips_below(git: Git, prefix: str, where: Where) -> tuple[Tip | Unreadable, .
     refs = tuple(_refs(git, prefix))
     if not refs:
         return ()
-    answers = _answers(git.contents([f"{ref.sha}:{FILE_NAME}" for ref in refs]))
-    return tuple(_judged(ref, content, where) for ref, content in zip(refs, answers, strict=True))
+    found = answers(git.contents([f"{ref.sha}:{FILE_NAME}" for ref in refs]))
+    return tuple(_judged(ref, content, where) for ref, content in zip(refs, found, strict=True))
 
 
 def seen_at(git: Git, ref: str, where: Where) -> Tip | Unknown | None:
@@ -48,19 +47,19 @@ def seen_at(git: Git, ref: str, where: Where) -> Tip | Unknown | None:
 
 
 def _refs(git: Git, prefix: str) -> Iterator[_Ref]:
-    listed = git.ask("for-each-ref", "--format=%(refname) %(objectname) %(parent)", prefix)
+    listed = git.ask("for-each-ref", "--format=%(refname) %(objectname)", prefix)
     if listed.status:
         reason = " ".join(listed.stderr.split())[:300]
         raise GitFailed(f"git said: {reason}", attempted="reading the claim refs")
     for line in listed.stdout.splitlines():
-        name, sha, parent = line.split(" ", 2)
-        number = name.rpartition("/")[2]
+        name, sha = line.split(" ")
+        folder, _, number = name.rpartition("/")
         # Whoever names a ref otherwise does not speak of an issue.
-        if number.isascii() and number.isdecimal() and number[0] != "0":
-            yield _Ref(int(number), sha, parent.split(" ")[0])
+        if folder == prefix.rpartition("/")[0] and number.isascii() and number.isdecimal() and number[0] != "0":
+            yield _Ref(int(number), sha)
 
 
-def _answers(batch: bytes) -> Iterator[bytes | None]:
+def answers(batch: bytes) -> Iterator[bytes | None]:
     """Part what `cat-file --batch` wrote; None for what is not there or is no file."""
     at = 0
     while at < len(batch):
@@ -80,21 +79,36 @@ def _judged(ref: _Ref, content: bytes | None, where: Where) -> Tip | Unreadable:
         reason = f"The claim of #{ref.issue} has no {FILE_NAME}."
         return Unreadable(ref.issue, ref.sha, Unknown(Doubt.UNREADABLE, reason))
     try:
-        return Tip(ref.sha, parse(content, issue=ref.issue), where, ref.parent)
+        return Tip(ref.sha, parse(content, issue=ref.issue), where)
     except LeaseTooNew as error:
         return Unreadable(ref.issue, ref.sha, Unknown(Doubt.TOO_NEW, str(error)))
     except BadLease as error:
         return Unreadable(ref.issue, ref.sha, Unknown(Doubt.UNREADABLE, str(error)))
 
 
-def _committed(git: Git, tree: str, message: str, parent: str, when: int) -> str:
+def write_files(git: Git, files: Mapping[str, bytes], message: str, parent: str, when: int) -> str:
+    """Store text files, at most one folder deep, as a commit and return its sha; no ref moves."""
+    folders: dict[str, list[str]] = {}
+    for path, content in sorted(files.items()):
+        folder, _, name = path.rpartition("/")
+        blob = stored(git, "hash-object", "-w", "--stdin", stdin=content.decode())
+        folders.setdefault(folder, []).append(f"100644 blob {blob}\t{name}\n")
+    top = folders.pop("", [])
+    for folder, entries in folders.items():
+        top.append(f"040000 tree {stored(git, 'mktree', stdin=''.join(entries))}\t{folder}\n")
+    return committed(git, stored(git, "mktree", stdin="".join(top)), message, parent, when)
+
+
+def committed(git: Git, tree: str, message: str, parent: str, when: int) -> str:
+    """Store a commit of a tree under our own name; `parent` may be empty, or several with spaces between them."""
     values = {"NAME": _NAME, "EMAIL": _EMAIL, "DATE": f"@{when} +0000"}
     identity = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in values.items()}
-    parents = ["-p", parent] if parent else []
-    return _stored(git, "commit-tree", *parents, tree, stdin=message, variables=identity)
+    parents = [word for sha in parent.split() for word in ("-p", sha)]
+    return stored(git, "commit-tree", *parents, tree, stdin=message, variables=identity)
 
 
-def _stored(git: Git, *arguments: str, stdin: str, variables: dict[str, str] | None = None) -> str:
+def stored(git: Git, *arguments: str, stdin: str, variables: dict[str, str] | None = None) -> str:
+    """Let git store something and return its sha."""
     done = git.ask(*arguments, stdin=stdin, variables=variables)
     if done.status:
         reason = " ".join(done.stderr.split())[:300]

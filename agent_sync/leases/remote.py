@@ -77,8 +77,13 @@ def fetch(  # noqa: PLR0913  # from where, what, to where, and how long
     git: Git, address: str, *, below: str, tracking: str, issue: int | None = None, limit_s: float = NETWORK_LIMIT
 ) -> str | None:
     """Bring the refs below a prefix, or one issue's, up to date under `tracking`; return what went wrong, if so."""
+    return fetch_refs(git, address, refspecs(below, tracking, issue), limit_s=limit_s)
+
+
+def fetch_refs(git: Git, address: str, specs: Sequence[str], *, limit_s: float = NETWORK_LIMIT) -> str | None:
+    """Bring refs of several kinds up to date in one fetch; return what went wrong, if so."""
     options = ["--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-filter"]
-    command = ["fetch", *options, "--no-recurse-submodules", "--", address, *_refspecs(below, tracking, issue)]
+    command = ["fetch", *options, "--no-recurse-submodules", "--", address, *specs]
     try:
         done = _fetched(git, command, limit_s, FETCHES)
     except GitFailed as error:
@@ -87,7 +92,9 @@ def fetch(  # noqa: PLR0913  # from where, what, to where, and how long
 
 
 def _fetched(git: Git, command: list[str], limit_s: float, left: int) -> Finished:
-    done = git.ask("-c", "core.filesRefLockTimeout=5000", *command, timeout=limit_s)
+    # Claims share no history with the code, and little with each other: telling what is here costs more than it saves.
+    options = ["-c", "core.filesRefLockTimeout=5000", "-c", "fetch.negotiationAlgorithm=noop"]
+    done = git.ask(*options, *command, timeout=limit_s)
     return _fetched(git, command, limit_s, left - 1) if done.status == _COLLIDED and left > 1 else done
 
 
@@ -97,7 +104,8 @@ def said(done: Finished) -> str:
     return masked(" ".join(" ".join([*lines, done.stderr]).split()))[:300]
 
 
-def _refspecs(below: str, tracking: str, issue: int | None) -> list[str]:
+def refspecs(below: str, tracking: str, issue: int | None = None) -> list[str]:
+    """Return what to fetch to have the refs below a prefix, or one issue's, under `tracking`."""
     if issue is None:
         return [f"+{below}*:{tracking}*"]
     # A plain name would make a missing ref an error like any other; a pattern makes it an empty answer.

@@ -97,3 +97,4 @@ class Change:
     pr: int | None = None
     phase: str | None = None
     session: str | None = None
+    mode: Mode | None = None

@@ -96,7 +96,7 @@ def acquired(issue: int, request: Request, nonce: str, before: Tip | None) -> Le
 def renewed(before: Tip, change: Change) -> Lease:
     """Return a lease that runs anew from now; a clock that was set back does not shorten it."""
     lease = before.lease
-    named = {"branch": change.branch, "pr": change.pr, "phase": change.phase}
+    named = {"branch": change.branch, "pr": change.pr, "phase": change.phase, "mode": change.mode}
     said: dict[str, object] = {name: value for name, value in named.items() if value is not None}
     if change.session is not None:
         said["holder"] = lease.holder.model_copy(update={"session": change.session})
@@ -113,11 +113,11 @@ def parent_of_renewal(before: Tip) -> str:
 
     A renewal replaces the one before it, so the chain grows with holders and not with time.
     """
-    return before.parent if before.lease.serial else before.sha
+    return before.lease.began or before.sha
 
 
 def _next(before: Tip, changes: dict[str, object]) -> Lease:
-    steps = {"prev": before.sha, "serial": before.lease.serial + 1}
+    steps = {"prev": before.sha, "began": parent_of_renewal(before), "serial": before.lease.serial + 1}
     # Built anew and not copied, so that every value is checked.
     fields = {name: getattr(before.lease, name) for name in Lease.model_fields}
     return Lease.model_validate(fields | (before.lease.model_extra or {}) | changes | steps)

@@ -106,11 +106,14 @@ def _is_own(desk: Desk, tip: Tip) -> bool:
 
 def _taken_over(desk: Desk, keeper: RemoteKeeper | CloneKeeper, ask: Ask, tip: Tip) -> Hold:
     _refuse_taking_over(desk, ask, tip)
+    reason = keeper.reason if isinstance(keeper, CloneKeeper) else ""
     outcome = keeper.take_over(tip, _request(desk, ask, branch=tip.lease.branch or ask.branch))
     match outcome:
         case Won(won):
-            reason = keeper.reason if isinstance(keeper, CloneKeeper) else ""
             return Hold(won, reason, is_taken_over=True)
+        case Lost(other) if _is_own(desk, other):
+            # The push of a run of ours that was killed has arrived only now.
+            return Hold(other, reason, is_taken_over=True)
         case Lost(other):
             raise conflict(other.lease)
         case Unknown():

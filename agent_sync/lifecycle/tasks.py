@@ -35,6 +35,17 @@ class Task:
     card: Card | NoCard
     priority: str | None
     default_branch: str
+    parent: int | None = None
+
+
+@dataclass(frozen=True)
+class Convoy:
+    """A parent issue with its sub-issues: number, title and whether it is open, for each."""
+
+    number: int
+    title: str
+    is_open: bool
+    children: tuple[tuple[int, str, bool], ...]
 
 
 @dataclass(frozen=True)

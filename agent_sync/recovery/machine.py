@@ -40,12 +40,13 @@ EDGES: dict[Move, dict[State, Target]] = {
     Move.CHECKPOINT: dict.fromkeys(ACTIVE, Rule.SAME),
     Move.RECEIPT: dict.fromkeys(ACTIVE, Rule.SAME),
     Move.OWNER: dict.fromkeys(ACTIVE, Rule.SAME),
-    Move.CRASH_DETECTED: dict.fromkeys(ACTIVE - {State.RECOVERING}, State.RECOVERING),
+    # A human who is waited for cannot crash.
+    Move.CRASH_DETECTED: dict.fromkeys(ACTIVE - {State.RECOVERING, State.AWAITING_HUMAN}, State.RECOVERING),
     Move.RETRY_STEP: {State.RECOVERING: Rule.AGAIN},
     Move.SKIP_STEP: {State.RECOVERING: Rule.SKIP},
     Move.RETRY_VALIDATION: {State.RECOVERING: State.STEP_VALIDATING},
     Move.RESUME_CHECKPOINT: {State.RECOVERING: State.STEP_RUNNING},
-    Move.MANUAL_REQUIRED: dict.fromkeys((State.STEP_PENDING, State.RECOVERING, *_AT_WORK), State.AWAITING_HUMAN),
+    Move.MANUAL_REQUIRED: dict.fromkeys((State.RECOVERING, *_AT_WORK), State.AWAITING_HUMAN),
     Move.ABANDON: dict.fromkeys(ACTIVE, State.ABANDONED),
 }
 

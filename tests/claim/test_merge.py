@@ -1,8 +1,11 @@
+from datetime import timedelta
+
 import pytest
 from hypothesis import given, strategies as st
 from support.claims import NOW, claim
 
 from agent_sync.claim.merge import merged
+from agent_sync.claim.model import parse
 from agent_sync.claim.phases import Phase
 
 BASE = {"phase": Phase.CHECKS_RUNNING, "pr_number": 107, "status": "In Review", "last_synced_status": "In Review"}
@@ -81,3 +84,31 @@ def test_one_sided_changes_always_stand(start, change):
     theirs = merged(base=base, theirs=changed, ours=base)
     assert (changed.phase, changed.summary, changed.status) == (theirs.phase, theirs.summary, theirs.status)
     assert theirs.pr_number == (changed.pr_number or base.pr_number)
+
+
+LEASE = {"where": "remote", "epoch": 1, "nonce": "a" * 32, "sha": "1", "renewed_at": NOW, "ttl_s": 3600.0}
+LATER = LEASE | {"sha": "2", "renewed_at": NOW + timedelta(minutes=15)}
+
+
+@pytest.mark.parametrize(
+    ("base", "theirs", "ours", "expected"),
+    [
+        pytest.param(LEASE, LATER, LEASE, LATER, id="a renewal in the background is kept"),
+        pytest.param(LEASE, LEASE, LATER, LATER, id="so is our own"),
+        pytest.param(LEASE, None, LEASE, LEASE, id="an editor cannot take it out"),
+        pytest.param(LEASE, LEASE | {"nonce": "b" * 32}, LEASE, LEASE, id="nor put another in"),
+        pytest.param(LEASE, LEASE | {"lost_to": "x"}, LATER, LEASE | {"lost_to": "x"}, id="a loss beats a renewal"),
+        pytest.param(None, LEASE, None, LEASE, id="one that was not there before"),
+    ],
+)
+def test_lease_is_kept_by_agent_sync_alone(base, theirs, ours, expected):
+    """The later word on one holding stands, and what an editor makes of it does not."""
+    result = merged(base=claim(lease=base), theirs=claim(lease=theirs), ours=claim(lease=ours))
+    assert result == claim(lease=expected)
+
+
+def test_lease_survives_the_file():
+    """A lease is written and read back the same; a claim without one does not speak of it."""
+    held = claim(lease=LEASE)
+    assert parse(held.to_json(), file="x") == held
+    assert b"lease" not in claim().to_json()

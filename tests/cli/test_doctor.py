@@ -85,6 +85,15 @@ def test_what_is_wrong_is_found(clone, environment, name, says):
     assert "bad-token" not in json.dumps(checks)
 
 
+def test_claim_refs_are_tried(clone, server):
+    """A scratch ref is made, moved and deleted, and the line says for whom claims hold; nothing is left behind."""
+    _, checks = doctor(clone)
+    assert checks["claim refs"]["says"].startswith("create, move, delete: origin takes them. The claim holds for every")
+    assert "refs/agentsync" not in json.dumps(server.world.repository("octo", "demo").git.refs())
+    _, checks = doctor(clone, AGENT_SYNC_LEASE_WHERE="clone")
+    assert "The claim holds for this clone only: the settings say so." in checks["claim refs"]["says"]
+
+
 def test_token_source_is_named_and_the_token_is_not(clone):
     """Where the token came from is said; what it is, is not."""
     _, checks = doctor(clone, GH_TOKEN="ghp_secretsecret")
@@ -118,7 +127,8 @@ def test_effect_touches_nothing(clone):
     file = clone / ".agent-claim.json"
     file.write_bytes(claim(phase="done").to_json())
     before = {path: path.stat().st_mtime_ns for path in clone.rglob("*") if path.is_file()}
-    _, checks = doctor(clone)
+    # The remote is not tried here: its scratch commits are objects in the clone.
+    _, checks = doctor(clone, AGENT_SYNC_LEASE_WHERE="clone")
     assert checks["claim file"]["says"] == "issue #42, phase done"
     assert {path: path.stat().st_mtime_ns for path in clone.rglob("*") if path.is_file()} == before
 

@@ -70,7 +70,8 @@ def test_released_issue_is_acquired_with_the_next_epoch(shared):
     assert isinstance(released, Won)
     won = bob.keeper.acquire(7, bob.request(120))
     assert isinstance(won, Won)
-    assert (won.tip.lease.epoch, won.tip.lease.prev, won.tip.parent) == (2, released.tip.sha, released.tip.sha)
+    assert (won.tip.lease.epoch, won.tip.lease.prev) == (2, released.tip.sha)
+    assert git(shared.shared, "rev-parse", f"{won.tip.sha}^") == released.tip.sha
     assert won.tip.lease.nonce != mine.nonce
     assert won.tip.sha == shared.tip()
 
@@ -135,6 +136,15 @@ def test_reading_and_listing(shared):
     assert {mine_of(tip.lease) for tip in listing.tips} == held
     read = ann.keeper.read(12)
     assert (read.sha, read.lease.holder.agent) == (shared.tip(12), "bob")
+
+
+@pytest.mark.parametrize("name", ["x/7", "07", "7x", "٧"])
+def test_other_refs_are_no_claims(bare, name):
+    """A ref that is not named like an issue says nothing about one."""
+    ann = bare.worker("ann")
+    git(bare.shared, "update-ref", f"{CLAIMS}{name}", "refs/heads/main")
+    assert ann.keeper.read(7) is None
+    assert ann.keeper.list() == Listing()
 
 
 def test_deleted_ref_is_seen_as_gone(shared):

@@ -22,7 +22,7 @@ def lease(**fields):
 
 
 def tip(**fields):
-    return Tip("1" * 40, lease(**fields), Where.REMOTE, "2" * 40)
+    return Tip("1" * 40, lease(**fields), Where.REMOTE)
 
 
 def at(seconds):
@@ -95,9 +95,9 @@ def test_standing_without_a_ref():
 
 def test_acquiring_after_another():
     """The next holding has the next epoch, names what it follows and starts counting anew."""
-    before = tip(epoch=4, serial=9, state=State.DONE)
+    before = tip(epoch=4, serial=9, began="3" * 40, state=State.DONE)
     after = rules.acquired(7, Request(HOLDER, at(5), 60.0), OTHER, before)
-    assert (after.epoch, after.prev, after.serial, after.nonce) == (5, before.sha, 0, OTHER)
+    assert (after.epoch, after.prev, after.serial, after.began, after.nonce) == (5, before.sha, 0, "", OTHER)
 
 
 def test_renewing():
@@ -119,10 +119,13 @@ def test_clock_set_back_does_not_shorten():
     assert rules.renewed(tip(), Change(at(-500))).renewed_at == NOW
 
 
-@pytest.mark.parametrize(("serial", "expected"), [(0, "1" * 40), (1, "2" * 40), (8, "2" * 40)])
-def test_parent_of_renewal(serial, expected):
+def test_parent_of_renewal():
     """A renewal follows the beginning of its holding, in place of the renewal before."""
-    assert rules.parent_of_renewal(tip(serial=serial)) == expected
+    first = tip()
+    second = Tip("2" * 40, rules.renewed(first, Change(at(60))), Where.REMOTE)
+    third = rules.renewed(second, Change(at(120)))
+    assert [rules.parent_of_renewal(one) for one in (first, second)] == [first.sha, first.sha]
+    assert (third.began, third.prev, third.serial) == (first.sha, second.sha, 2)
 
 
 def test_bytes_are_canonical():

@@ -69,37 +69,46 @@ def _race(shared: Yard, size: Size) -> list[dict]:
     for name in names:
         shared.worker(name)
     running = {name: _started(shared, name, size, number) for number, name in enumerate(names)}
+    try:
+        _disturb(shared, size, running, dice)
+        assert {process.returncode for process in running.values()} == {0}
+    finally:
+        for process in running.values():
+            process.kill()
+            process.wait()
+    return [word for name in names for word in _words(shared, name)]
+
+
+def _disturb(shared: Yard, size: Size, running: dict[str, subprocess.Popen[bytes]], dice: random.Random) -> None:
+    """Order trouble and kill claimers at random until all are through; whoever is killed starts again."""
     kills, give_up = size.kills, time.monotonic() + LONGEST_S
     while any(process.poll() is None for process in running.values()):
         assert time.monotonic() < give_up
         time.sleep(0.1 + dice.random() * 0.2)
-        _order_trouble(shared, size, dice)
-        name = dice.choice(names)
+        if dice.random() < size.trouble * 0.2:
+            shared.fault(dice.choice(FAULTS))
+        name = dice.choice(list(running))
         if kills and running[name].poll() is None and dice.random() < 0.5:
             kills -= 1
             running[name].send_signal(signal.SIGKILL)
             running[name].wait()
             running[name] = _started(shared, name, size, 1000 + kills)
-    assert {process.returncode for process in running.values()} == {0}
-    return [word for name in names for word in _words(shared, name)]
 
 
 def _started(shared: Yard, name: str, size: Size, seed: int) -> subprocess.Popen[bytes]:
+    """Start a claimer, for the rounds it has not been through yet."""
+    been = sum(word["order"] == "wanted" for word in _words(shared, name)) // size.issues
     skew = SKEWS[int(name.removeprefix("claimer")) % len(SKEWS)]
-    numbers = [str(number) for number in (size.issues, size.rounds, seed, skew)]
+    numbers = [str(number) for number in (size.issues, max(size.rounds - been, 1), seed, skew)]
     command = [sys.executable, str(CLAIMER), "race", str(shared.worker(name).root), *numbers]
     with (shared.directory / f"{name}.log").open("ab") as log:
         return subprocess.Popen(command, env=dict(os.environ), stdout=log)
 
 
-def _order_trouble(shared: Yard, size: Size, dice: random.Random) -> None:
-    if dice.random() < size.trouble * 0.2:
-        shared.fault(dice.choice(FAULTS))
-
-
 def _words(shared: Yard, name: str) -> list[dict]:
     """Return what a claimer was told; a kill may have cut a line."""
-    lines = (shared.directory / f"{name}.log").read_text().splitlines()
+    log = shared.directory / f"{name}.log"
+    lines = log.read_text().splitlines() if log.exists() else []
     return [json.loads(line) | {"by": name} for line in lines if line.startswith("{") and line.endswith("}")]
 
 

@@ -1,4 +1,4 @@
-from support.claims import claim
+from support.claims import NOW, claim
 
 from agent_sync.lifecycle.pr_body import body, closing_comment, marker, title
 from agent_sync.settings import MISSION_CHECKLIST, Pull
@@ -35,6 +35,8 @@ def test_title_is_the_first_line():
 def test_marker_names_the_claim():
     """The marker is the same for one claim, another for the next, and cannot be closed by a hostile id."""
     assert marker(claim()) == "<!-- agent-sync claim=octo-1738000000 issue=42 -->"
+    lease = {"where": "remote", "epoch": 3, "nonce": "n", "renewed_at": NOW, "ttl_s": 1.0}
+    assert marker(claim(lease=lease)) == "<!-- agent-sync claim=octo-1738000000 issue=42 epoch=3 -->"
     assert marker(claim()) in body(claim(), Pull())
     assert marker(claim()) in closing_comment(claim(), 107)
     assert marker(claim(agent_id="x --> <script>")).count("-->") == 1

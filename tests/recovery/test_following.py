@@ -65,7 +65,6 @@ def reachable() -> dict[str, Record]:
             f"{name} refused by its validation": after(running, Move.STEP_OUTPUT, Move.VALIDATE_FAIL),
             f"{name} recovering": after(running, Move.CRASH_DETECTED),
             f"{name} crashed before it was tried again": after(pending, Move.CRASH_DETECTED),
-            f"{name} crashed while waiting": after(waiting, Move.CRASH_DETECTED),
             f"{name} next": after(running, Move.STEP_COMPLETE),
             f"{name} next, crashed": after(running, Move.STEP_COMPLETE, *_crash(name)),
             f"{name} next, waiting": after(running, Move.STEP_COMPLETE, *_crash(name, Move.MANUAL_REQUIRED)),

@@ -1,0 +1,187 @@
+"""`agent-sync worker`: work hooks, where work hangs until it is done."""
+
+import json
+import re
+import sys
+from datetime import timedelta
+
+import click
+
+from agent_sync import clock
+from agent_sync.cli import worker_care, worker_views
+from agent_sync.cli.console import working
+from agent_sync.cli.here import desk_here
+from agent_sync.cli.worker_views import hook_values, noted
+from agent_sync.desk import Desk
+from agent_sync.errors import BadInput
+from agent_sync.workers.forge import refreshed
+from agent_sync.workers.identity import bound_worker
+from agent_sync.workers.model import Json
+from agent_sync.workers.names import claim_ref
+from agent_sync.workers.prime import Verdict
+from agent_sync.workers.sling import Sling, Slung, sling as slung_to
+from agent_sync.workers.take import Begun, take as taken_from
+
+MIRROR_TROUBLE = 8
+_DURATION = re.compile(r"([1-9][0-9]{0,5})([smhd])")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+_VERBS = {Verdict.START: "Started", Verdict.RESUME: "Resumed", Verdict.RESTART: "At work again on"}
+
+
+@click.group("worker")
+def command() -> None:
+    """Sling work to workers, take it, hand it on and give results: it hangs on a hook until it is done."""
+
+
+@command.command("sling")
+@click.argument("issue")
+@click.argument("worker")
+@click.option("--type", "kind", default="code", show_default=True, help="What kind of task it is.")
+@click.option("--tool", "tools", multiple=True, help="A tool the worker needs; three to five, may be repeated.")
+@click.option("--timeout", default="", help="How long it may take: 90m, 2h, 1d.")
+@click.option("--input", "given", default="", help="More input for the task, as a JSON object.")
+@click.option("--force", is_flag=True, help="Although it is blocked, or was tried too often.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def sling(
+    issue: str,
+    worker: str,
+    *,
+    kind: str,
+    tools: tuple[str, ...],
+    timeout: str,
+    given: str,
+    force: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Hang ISSUE on the hook of WORKER (`pool/worker`, or a bare name): claim and hook change together or not at all.
+
+    Refuses what is closed, blocked or taken, and a worker with work on its hook. Starts no process: the worker's next
+    session finds the work and begins it.
+
+    \b
+    Examples:
+      agent-sync worker sling 42 w1
+      agent-sync worker sling 42 docs/w2 --type validate --tool git --tool pytest --tool ruff --timeout 2h
+      agent-sync worker sling 42 w1 --dry-run
+    """
+    desk = desk_here()
+    wish = Sling(_number(issue), worker, kind, tools, _duration(timeout), _object(given), force)
+    with working(f"slinging #{wish.issue}"):
+        done = slung_to(desk, wish, dry_run=dry_run)
+    result = done.value
+    if as_json:
+        values = hook_values(result.worker, result.hook) | {"repeated": result.is_repeat, "dryRun": dry_run}
+        click.echo(json.dumps(values | {"notes": [*done.sight.notes, *result.notes]}))
+    else:
+        _tell_slung(result, dry_run=dry_run)
+    if dry_run:
+        noted(done.sight.notes, result.notes)
+        return
+    desk.log.write(clock.now(), "sling", issue=wish.issue, worker=str(result.worker), requests=desk.requests)
+    noted(done.sight.notes, result.notes, refreshed(desk))
+
+
+def _tell_slung(result: Slung, *, dry_run: bool) -> None:
+    task = result.hook.task.id if result.hook.task else ""
+    if dry_run:
+        issue = result.hook.status.issue or 0
+        click.echo(f"would write {claim_ref(issue)} and {result.worker.ref} in one push: {task} to {result.worker}")
+    elif result.is_repeat:
+        click.echo(f"{task} hangs on the hook of {result.worker} already.")
+    else:
+        click.echo(f"Slung {task} to {result.worker}. Its next session begins it.")
+
+
+@command.command("take")
+@click.option("--worker", "name", default="", help="Whose hook; default: AGENT_SYNC_WORKER, or as taken before.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def take(context: click.Context, *, name: str, as_json: bool) -> None:
+    """Take the work that hangs on this worker's hook: branch, claim file, board, assignment.
+
+    Hook and claim are moved before any work begins. Taking again what one has changes nothing. Exit code 8: the work is
+    yours, and GitHub could not be told everything yet.
+
+    \b
+    Examples:
+      agent-sync worker take --worker w1
+      AGENT_SYNC_WORKER=docs/w2 agent-sync worker take
+    """
+    desk = desk_here()
+    said = bound_worker(desk, flag=name)
+    if not said:
+        click.echo("warning: no worker is bound to this session, so it has no hook of its own (shared).", err=True)
+        click.echo("  try: agent-sync worker take --worker pool/worker", err=True)
+        context.exit(0)
+    with working("taking the work"):
+        begun = taken_from(desk, said)
+    click.echo(json.dumps(_values(begun))) if as_json else _tell_taken(begun)
+    noted(begun.notes, refreshed(desk))
+    trouble = begun.local.trouble if begun.local else ""
+    if trouble:
+        click.echo(f"GitHub could not be told everything: {trouble}", err=True)
+    _log_taken(desk, begun)
+    context.exit(MIRROR_TROUBLE if trouble else 0)
+
+
+def _log_taken(desk: Desk, begun: Begun) -> None:
+    issue = begun.work.hook.status.issue if begun.work.hook else None
+    desk.log.write(clock.now(), "take", worker=str(begun.work.worker), issue=issue, verdict=begun.work.prime.verdict)
+
+
+def _values(begun: Begun) -> dict[str, object]:
+    work = begun.work
+    lease = work.tip.lease if work.tip else None
+    return {
+        "worker": str(work.worker),
+        "verdict": work.prime.verdict.value,
+        "reason": work.prime.reason,
+        "hook": hook_values(work.worker, work.hook) if work.hook else None,
+        "lease": {"epoch": lease.epoch, "nonce": lease.nonce, "sha": work.tip.sha} if lease and work.tip else None,
+        "notes": list(begun.notes),
+    }
+
+
+def _tell_taken(begun: Begun) -> None:
+    work = begun.work
+    if not work.runs or work.hook is None or work.hook.task is None:
+        click.echo(f"{work.worker}: {work.prime.reason}.")
+        return
+    status = work.hook.status
+    verb = _VERBS[work.prime.verdict]
+    click.echo(f"{verb} {work.hook.task.id} on branch {status.branch}: {work.prime.reason}.")
+    if work.hook.handoff:
+        click.echo(f"Resume point: {work.hook.handoff.resume_point or 'the last commit'}")
+
+
+def _number(text: str) -> int:
+    digits = text.removeprefix("#")
+    if not (digits.isascii() and digits.isdecimal()) or not int(digits):
+        raise BadInput(f"{text!r} is not the number of an issue.", helps="agent-sync worker sling 42 w1")
+    return int(digits)
+
+
+def _duration(text: str) -> timedelta | None:
+    found = _DURATION.fullmatch(text)
+    if text and not found:
+        raise BadInput(f"{text!r} is no duration.", helps="--timeout 90m, 2h or 1d")
+    return timedelta(**{_UNITS[found[2]]: int(found[1])}) if found else None
+
+
+def _object(text: str) -> Json | None:
+    if not text:
+        return None
+    try:
+        values = json.loads(sys.stdin.read() if text == "-" else text)
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"--input is not JSON: {error}.", helps='--input \'{"path": "src"}\'') from error
+    if not isinstance(values, dict):
+        raise BadInput("--input is no JSON object.", helps='--input \'{"path": "src"}\'')
+    return values
+
+
+for _module in (worker_views, worker_care):
+    for _command in _module.COMMANDS:
+        command.add_command(_command)

@@ -1,0 +1,76 @@
+"""Tells a session that begins what hangs on its hook: work that is there is begun at once, and nobody is asked."""
+
+from agent_sync import clock
+from agent_sync.desk import Desk
+from agent_sync.lifecycle.foreign import one_line, quoted
+from agent_sync.workers import identity
+from agent_sync.workers.model import Handoff, Hook
+from agent_sync.workers.names import WorkerName, worker_named
+from agent_sync.workers.prime import RUNS, Prime, Verdict
+from agent_sync.workers.reading import look
+from agent_sync.workers.shelf import shelf_for
+from agent_sync.workers.sight import Sight
+from agent_sync.workers.take import judged
+
+HUMAN = "Merging, closing, forcing and deleting stay with a human."
+_VERBS = {Verdict.START: "Start", Verdict.RESUME: "Resume", Verdict.RESTART: "Restart"}
+# What a worker should know although it cannot work.
+_TOLD = frozenset({Verdict.REPORT_DAMAGED, Verdict.REPORT_ORPHANED, Verdict.FINISH_FIRST})
+
+
+def gupp(desk: Desk, session_id: str) -> str | None:
+    """Return what a bound session must know of its hook; None where it is bound to none or nothing hangs there."""
+    said = identity.bound_worker(desk, session_id=session_id)
+    if not said:
+        return None
+    now = clock.now()
+    sight = look(shelf_for(desk, now), limit_s=desk.settings.worker.fetch_limit_s)
+    name = worker_named(said, sight.hooks)
+    if session_id:
+        identity.remember(desk, name, session_id=session_id)
+    seen = sight.hooks.get(name)
+    found = judged(desk, sight, seen, now)
+    if found.verdict in RUNS and seen and seen.hook:
+        return "\n".join([*_work(name, seen.hook, found), *sight.notes])
+    if found.verdict in _TOLD:
+        reason = seen.damage if seen and seen.damage else found.reason
+        advice = f"The work hook of {name} needs a look: {reason.rstrip('.')}. Try: agent-sync worker repair"
+        return "\n".join([advice, *sight.notes])
+    return _stale(name, sight)
+
+
+def _stale(name: WorkerName, sight: Sight) -> str | None:
+    return f"The work hook of {name} could not be looked at. {' '.join(sight.notes)}" if sight.trouble else None
+
+
+def _work(name: WorkerName, hook: Hook, found: Prime) -> list[str]:
+    task, context = hook.task, hook.context
+    if task is None or context is None:
+        return []
+    title = task.input.get("title")
+    what = f"{task.id} ({task.type}), issue #{hook.status.issue}" + (f" {quoted(str(title))}" if title else "")
+    lines = [
+        f"There is work on your hook ({name}): {what}.",
+        f"{_VERBS[found.verdict]} it now, without asking: {found.reason}. First run `agent-sync worker take`.",
+        f"Branch {quoted(hook.status.branch)}; tools: {', '.join(one_line(tool, limit=40) for tool in context.tools)}.",
+    ]
+    if task.timeout:
+        lines.append(f"It should be done by {task.timeout:%Y-%m-%d %H:%M} UTC.")
+    if hook.handoff:
+        lines += _resume(hook.handoff)
+    for one in context.previous_attempts:
+        reason = quoted(one.error.message) if one.error else one.outcome
+        lines.append(f"Attempt {one.number} came to nothing: {reason}.")
+    end = "When done: `agent-sync worker result`; before the context runs out: `agent-sync worker handoff`."
+    return [*lines, f"{end} {HUMAN}"]
+
+
+def _resume(handoff: Handoff) -> list[str]:
+    lines = [f"Go on from here: {quoted(handoff.resume_point or 'the last commit', limit=1000)}."]
+    if handoff.summary:
+        lines.append(f"Done so far: {quoted(handoff.summary, limit=2000)}.")
+    if handoff.next_steps:
+        lines.append("Next: " + "; ".join(quoted(step, limit=300) for step in handoff.next_steps) + ".")
+    if handoff.rescue_ref:
+        lines.append(f"What was not committed is kept in {handoff.rescue_ref} ({handoff.rescue_sha[:12]}).")
+    return lines

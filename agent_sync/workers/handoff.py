@@ -1,0 +1,122 @@
+"""Leaves the work for the next session: written, pushed with the branch and verified before the session may end."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from agent_sync import clock
+from agent_sync.desk import Desk
+from agent_sync.errors import AgentSyncError, GitFailed
+from agent_sync.leases.model import Mode, Tip
+from agent_sync.leases.stores import Branch
+from agent_sync.workers import moves
+from agent_sync.workers.held import HeldWork, held_work
+from agent_sync.workers.holdings import holding_of, renewal_step
+from agent_sync.workers.model import Handoff, Hook
+from agent_sync.workers.names import WorkerName, rescue_ref
+from agent_sync.workers.orders import Order, Step, carry_out
+from agent_sync.workers.reading import look
+from agent_sync.workers.rescue import rescue_commit
+from agent_sync.workers.shelf import shelf_for
+from agent_sync.workers.sight import Sight
+from agent_sync.workers.states import State
+
+WAITS = "handed off"
+MOST_FILES = 200
+STAY = "Do not end the session: the handoff is not safe yet."
+
+
+@dataclass(frozen=True)
+class Note:
+    """What the next session is told."""
+
+    reason: str = "context_limit"
+    resume_point: str = ""
+    summary: str = ""
+    next_steps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class HandedOver:
+    """The handoff that is safe now, and what every reader must know."""
+
+    worker: WorkerName
+    handoff: Handoff
+    notes: tuple[str, ...] = ()
+    is_repeat: bool = False
+
+
+def hand_off(desk: Desk, name: str, note: Note) -> HandedOver:
+    """Leave the work on the hook; any failure says that the session must not end."""
+    try:
+        return _handed_off(desk, name, note)
+    except AgentSyncError as error:
+        error.happened = f"{error.happened.rstrip()} {STAY}"
+        raise
+
+
+def _handed_off(desk: Desk, name: str, note: Note) -> HandedOver:
+    def decide(sight: Sight, now: datetime) -> Order[HandedOver]:
+        held = held_work(desk, sight, name, attempted="handing off")
+        drawn, steps, branch = _drawn(desk, held, note, now)
+        if held.hook.handoff and held.hook.state is State.HANDED_OFF and _is_same(desk, held.hook.handoff, drawn):
+            return Order(HandedOver(held.name, held.hook.handoff, sight.notes, is_repeat=True))
+        renewal = renewal_step(held.tip, now, mode=Mode.MANUAL, phase=WAITS)
+        moved = moves.handed_off(held.hook, drawn, holding_of(held.tip.lease, str(held.name)))
+        hook_step = Step(held.name.ref, held.sha, moved)
+        return Order(HandedOver(held.name, drawn, sight.notes), (renewal, hook_step, *steps), branch)
+
+    done = carry_out(desk, decide)
+    if done.shas:
+        _verify(desk, done.value, done.shas[done.value.worker.ref])
+    return done.value
+
+
+def _drawn(desk: Desk, held: HeldWork, note: Note, now: datetime) -> tuple[Handoff, tuple[Step, ...], Branch]:
+    """Return the handoff, the step that keeps what is not committed, and the branch to push."""
+    branch = desk.git.current_branch() or held.hook.status.branch
+    head = desk.git.head_of(branch) or ""
+    changed = desk.git.changes()
+    ref, sha, steps = _rescued(desk, held.hook, held.tip, now) if changed else ("", "", ())
+    before = held.hook.handoff
+    handoff = Handoff(
+        reason=note.reason,
+        resume_point=note.resume_point,
+        summary=note.summary,
+        next_steps=note.next_steps,
+        files=tuple(changed[:MOST_FILES]),
+        branch=branch,
+        head_sha=head,
+        dirty=bool(changed),
+        rescue_ref=ref,
+        rescue_sha=sha,
+        at=now,
+        by=str(held.name),
+        count=before.count + 1 if before else 1,
+    )
+    return handoff, steps, (branch, head) if head else None
+
+
+def _rescued(desk: Desk, hook: Hook, tip: Tip, now: datetime) -> tuple[str, str, tuple[Step, ...]]:
+    """Keep what is not committed under a name of this holding; an earlier rescue of it stays as a parent."""
+    issue = tip.lease.issue
+    ref = rescue_ref(issue, tip.lease.epoch)
+    before = hook.handoff.rescue_sha if hook.handoff and hook.handoff.rescue_ref == ref else ""
+    sha = rescue_commit(desk, issue=issue, before=before, when=int(now.timestamp()))
+    return ref, sha, (Step(ref, before, sha),)
+
+
+def _is_same(desk: Desk, before: Handoff, now: Handoff) -> bool:
+    """Tell whether nothing has changed since a handoff, in what is said, committed and not committed."""
+    varying = {"at", "count", "rescue_ref", "rescue_sha"}
+    if before.model_dump(exclude=varying) != now.model_dump(exclude=varying):
+        return False
+    trees = {desk.git.ask("rev-parse", f"{one.rescue_sha}^{{tree}}").stdout for one in (before, now) if one.dirty}
+    return len(trees) <= 1
+
+
+def _verify(desk: Desk, handed: HandedOver, sha: str) -> None:
+    """Read the hook back: only what is seen there counts."""
+    sight = look(shelf_for(desk, clock.now()))
+    seen = sight.hooks.get(handed.worker)
+    if sight.trouble or seen is None or seen.sha != sha:
+        raise GitFailed("The handoff was pushed and cannot be read back.", helps="agent-sync worker handoff")

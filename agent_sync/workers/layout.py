@@ -1,0 +1,129 @@
+"""A work hook as a tree of files, and back; what cannot be read is damage with a reason, never an empty hook."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from agent_sync.errors import BadHook, HookTooNew
+from agent_sync.workers.evidence import json_hash
+from agent_sync.workers.json_text import json_text
+from agent_sync.workers.model import (
+    SCHEMA_VERSION,
+    Attempt,
+    Handoff,
+    Hook,
+    HookContext,
+    HookResult,
+    HookStatus,
+    HookTask,
+    Shape,
+)
+from agent_sync.workers.states import TERMINAL, State
+
+TASK, CONTEXT, STATUS, RESULT = "task.json", "context.json", "status.json", "result.json"
+HANDOFF, ATTEMPTS = "handoff.json", "attempts.json"
+INPUT_HASH, OUTPUT_HASH = "evidence/input-hash.txt", "evidence/output-hash.txt"
+
+_Read = TypeVar("_Read", bound=Shape)
+_ATTEMPTS = TypeAdapter(tuple[Attempt, ...])
+
+
+def files_of(hook: Hook) -> dict[str, bytes]:
+    """Return the files of a hook, by path."""
+    said: dict[str, Shape | None] = {
+        STATUS: hook.status,
+        TASK: hook.task,
+        CONTEXT: hook.context,
+        RESULT: hook.result,
+        HANDOFF: hook.handoff,
+    }
+    found = {name: _line(value.values()) for name, value in said.items() if value is not None}
+    found[ATTEMPTS] = _line([attempt.values() for attempt in hook.attempts])
+    if hook.task:
+        found[INPUT_HASH] = json_hash(hook.task.input).encode() + b"\n"
+    if hook.result:
+        found[OUTPUT_HASH] = hook.result.evidence.output_hash.encode() + b"\n"
+    return found
+
+
+def hook_of(files: Mapping[str, bytes], *, name: str) -> Hook:
+    """Turn the files of a hook into a value, or say which of them is damaged."""
+    status = _status(files, name)
+    hook = Hook(
+        status,
+        task=_read(HookTask, TASK, files, name),
+        context=_read(HookContext, CONTEXT, files, name),
+        result=_read(HookResult, RESULT, files, name),
+        handoff=_read(Handoff, HANDOFF, files, name),
+        attempts=_attempts(files, name),
+    )
+    _refuse_holes(hook, name)
+    return hook
+
+
+def stray_hashes(files: Mapping[str, bytes], hook: Hook) -> tuple[str, ...]:
+    """Return the evidence files that say something else than the hook's own values."""
+    wanted = files_of(hook)
+    return tuple(path for path in (INPUT_HASH, OUTPUT_HASH) if files.get(path) != wanted.get(path))
+
+
+def _line(value: Any) -> bytes:
+    return json_text(value) + b"\n"
+
+
+def _status(files: Mapping[str, bytes], name: str) -> HookStatus:
+    if STATUS not in files:
+        raise BadHook(f"The hook of {name} has no {STATUS}.", helps="agent-sync worker repair")
+    _refuse_newer(files[STATUS], name)
+    status = _read(HookStatus, STATUS, files, name)
+    assert status is not None  # noqa: S101  # it is there, as asked above
+    return status
+
+
+def _refuse_newer(content: bytes, name: str) -> None:
+    try:
+        version = json.loads(content)["schemaVersion"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return
+    if isinstance(version, int) and version > SCHEMA_VERSION:
+        message = f"The hook of {name} has schemaVersion {version}; this agent-sync knows {SCHEMA_VERSION}."
+        raise HookTooNew(message, helps="upgrade agent-sync-github")
+
+
+def _read(shape: type[_Read], path: str, files: Mapping[str, bytes], name: str) -> _Read | None:
+    if path not in files:
+        return None
+    try:
+        return shape.model_validate_json(files[path])
+    except ValidationError as error:
+        raise _damaged(error, path, name) from error
+
+
+def _attempts(files: Mapping[str, bytes], name: str) -> tuple[Attempt, ...]:
+    try:
+        return _ATTEMPTS.validate_json(files.get(ATTEMPTS, b"[]"))
+    except ValidationError as error:
+        raise _damaged(error, ATTEMPTS, name) from error
+
+
+def _damaged(error: ValidationError, path: str, name: str) -> BadHook:
+    problem = error.errors()[0]
+    field = ".".join(str(part) for part in problem["loc"])
+    message = f"{path} on the hook of {name} cannot be read: {field + ': ' if field else ''}{problem['msg']}."
+    return BadHook(message, helps="agent-sync worker repair")
+
+
+def _refuse_holes(hook: Hook, name: str) -> None:
+    missing = []
+    if hook.state is not State.EMPTY:
+        missing += [path for path, value in ((TASK, hook.task), (CONTEXT, hook.context)) if value is None]
+        missing += ["issue"] if hook.status.issue is None else []
+    if hook.state in TERMINAL - {State.CANCELLED} and hook.result is None:
+        missing.append(RESULT)
+    if hook.state is State.HANDED_OFF and hook.handoff is None:
+        missing.append(HANDOFF)
+    if missing:
+        message = f"The hook of {name} is {hook.state} and lacks {', '.join(missing)}."
+        raise BadHook(message, helps="agent-sync worker repair")

@@ -1,0 +1,348 @@
+"""Claims that hold across machines, through the command line: two clones of one local GitHub."""
+
+import json
+import time
+
+import pytest
+from support.clones import (
+    BRANCH,
+    CLAIM_REF,
+    SHORT,
+    beside,
+    git_requests,
+    ref,
+    taken_over,
+    told,
+    traces,
+    with_variables,
+)
+from support.stage import agent, human
+
+
+def test_claim_costs_one_push_and_two_requests(theatre):
+    """The lease is one push; the look-up and the mirror are all that GitHub's interface is asked."""
+    played = theatre.stage.command("claim", "42", "--json")
+    assert (played.status, played.requests) == (0, 2)
+    assert git_requests(theatre) == ["git-receive-pack"]
+    values = json.loads(played.stdout)
+    lease = values["lease"]
+    assert (lease["where"], lease["epoch"], lease["mode"], lease["sha"]) == ("remote", 1, "manual", ref(theatre))
+    assert values["scope"] == "The claim holds for everyone who uses origin."
+    assert theatre.stage.claim()["lease"]["nonce"] == lease["nonce"]
+
+
+@pytest.mark.parametrize("board", ["1", ""], ids=["with a board", "without a board"])
+def test_second_claimer_loses_and_has_written_nothing(theatre, board):
+    """Whoever comes second leaves with exit code 3, is told who holds the issue, and leaves no trace anywhere."""
+    first = with_variables(theatre, CLAUDECODE="1", AGENT_SYNC_PROJECT_NUMBER=board)
+    assert first.stage.command("claim", "42").status == 0
+    second = beside(first, "bob")
+    world, clone = second.stage.world(), traces(second)
+    played = second.stage.command("claim", "42")
+    assert played.status == 3
+    holder = first.stage.claim()["agent_id"]
+    assert f"Issue #42 is held by {holder} (" in played.stderr
+    assert f"on branch {BRANCH}; it expires at 20" in played.stderr
+    assert (world, clone) == (second.stage.world(), traces(second))
+    assert not list((second.stage.root / ".git").glob("agentsync/intents/*.json"))
+
+
+def test_dry_run_says_what_would_be_pushed(theatre):
+    """The plan names the ref, and pushes nothing."""
+    assert f"would push {CLAIM_REF} to origin (1 push)" in theatre.stage.command("claim", "42", "--dry-run").stdout
+    assert ref(theatre) is None
+
+
+def test_dispossessed_worker_is_refused_everywhere(theatre):
+    """Once somebody else holds the issue, code, pull request, card and close are refused, and both readers are told."""
+    old = with_variables(theatre, **SHORT)
+    old.stage.command("claim", "42")
+    old.stage.commit("a.txt", "a\n", "A")
+    new = taken_over(old)
+    world = new.stage.world()
+    for command in (["push"], ["handoff", "--summary", "Mine"]):
+        played = old.stage.command(*command)
+        assert (played.status, "is held by" in played.stderr) == (3, True), told(played)
+        assert "agent-sync status" in played.stderr
+    values = old.stage.claim()
+    assert values["lease"]["lost_to"].startswith(new.stage.claim()["agent_id"])
+    assert old.stage.command("done", "--yes", "--now").status == 3
+    assert world == new.stage.world()
+    assert old.git("rev-parse", BRANCH) != new.git("rev-parse", BRANCH)
+
+
+@pytest.mark.parametrize(
+    ("fields", "what"),
+    [
+        ({"phase": "ready_for_pr", "summary": "x"}, "pull request"),
+        ({"status": "In Review"}, "card"),
+        ({"phase": "done", "close_unmerged": True}, "close"),
+    ],
+    ids=["pull request", "card", "close"],
+)
+def test_lost_lease_keeps_writes_back(theatre, fields, what):
+    """A stop that would have written finds the lease lost, writes nothing, and says it once to both readers."""
+    old = with_variables(theatre, **SHORT | {"AGENT_SYNC_LEASE_TTL_S": "3"})
+    old.stage.command("claim", "42")
+    old.stage.commit("a.txt", "a\n", "A")
+    old.stage.command("push")
+    time.sleep(2)
+    new = taken_over(old)
+    file = old.stage.root / ".agent-claim.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | fields))
+    world = new.stage.world()
+    played = with_variables(old, AGENT_SYNC_LEASE_TTL_S="").hook("on-stop", stdin='{"session_id": "s"}')
+    assert world == new.stage.world(), what
+    assert "is no longer this worktree's: it is held by" in human(played)
+    assert "Stop working on it" in agent(played)
+    again = old.hook("on-stop", stdin='{"session_id": "s"}')
+    assert (again.stdout, again.requests, git_requests(old)) == ("", 0, [])
+    assert "Stop working on it" in agent(old.hook("on-prompt", stdin='{"session_id": "t"}'))
+    assert world == new.stage.world()
+
+
+def test_release_of_a_lost_lease_deletes_the_file_only(theatre):
+    """Whoever gives back what somebody else holds takes away the own claim file and nothing else."""
+    old = with_variables(theatre, **SHORT)
+    old.stage.command("claim", "42")
+    new = taken_over(old)
+    world = new.stage.world()
+    played = old.stage.command("release")
+    assert (played.status, "Only the claim file here was deleted." in played.stdout) == (0, True)
+    assert (old.stage.claim(), world) == (None, new.stage.world())
+
+
+def test_successor_continues_on_the_branch(theatre):
+    """A take-over checks out what the former holder had pushed, with the next epoch; the former clone keeps its work."""
+    old = with_variables(theatre, **SHORT)
+    old.stage.command("claim", "42")
+    old.stage.commit("a.txt", "a\n", "A")
+    old.stage.command("push")
+    before = traces(old)
+    new = taken_over(old)
+    assert (new.stage.root / "a.txt").read_text() == "a\n"
+    assert (new.stage.claim()["branch"], new.stage.claim()["lease"]["epoch"]) == (BRANCH, 2)
+    assert theatre.card()["Agent"] == new.stage.claim()["agent_id"]
+    assert before == traces(old)
+
+
+def test_taking_over_has_its_rules(theatre):
+    """Not by hand, not before it has expired, not while the branch moves; an open pull request needs a human."""
+    by_hand = theatre.stage.command("claim", "42")
+    assert by_hand.status == 0
+    other = beside(theatre, "bob", AGENT_SYNC_LEASE_ALLOWANCE_S="0")
+    refused(other, "it was claimed by hand and never expires")
+    theatre.stage.command("release")
+    long = with_variables(theatre, CLAUDECODE="1")
+    long.stage.command("claim", "42")
+    refused(other, "it has not expired")
+    long.stage.command("release")
+    old = with_variables(theatre, **SHORT)
+    old.stage.command("claim", "42")
+    time.sleep(1.1)
+    old.stage.commit("a.txt", "a\n", "A")
+    old.git("push", "-q", "origin", BRANCH)
+    refused(other, "its work branch has moved since it was last renewed")
+    old.stage.command("handoff", "--summary", "Fix")
+    assert "PR #45 created" in old.hook("on-stop").stdout
+    time.sleep(1.1)
+    refused(other, "its pull request is open, so a human must agree")
+    agreed = other.stage.command("claim", "42", "--take-over", "--yes")
+    assert agreed.status == 0, agreed.stderr
+    assert other.stage.claim()["lease"]["epoch"] == 4
+
+
+def refused(theatre, reason):
+    """Try to take issue 42 over, which must change nothing."""
+    world, clone = theatre.stage.world(), traces(theatre)
+    played = theatre.stage.command("claim", "42", "--take-over")
+    assert (played.status, reason in played.stderr) == (1, True), told(played)
+    assert (world, clone) == (theatre.stage.world(), traces(theatre))
+
+
+def test_epochs_grow_with_every_holder(theatre):
+    """Released or done, an issue is simply claimed again, one epoch later."""
+    theatre.stage.command("claim", "42")
+    theatre.stage.command("release")
+    other = beside(theatre, "bob")
+    other.stage.command("claim", "42")
+    assert other.stage.claim()["lease"]["epoch"] == 2
+    closed = other.stage.command("done", "--yes", "--now")
+    assert "Issue #42 closed." in closed.stdout
+    assert other.stage.claim() is None
+    theatre.stage.act("reopen_issue", issue=42)
+    assert theatre.stage.command("claim", "42").status == 0
+    assert theatre.stage.claim()["lease"]["epoch"] == 3
+    theatre.stage.commit("a.txt", "a\n", "A")
+    theatre.stage.command("handoff", "--summary", "Fix")
+    theatre.hook("on-stop")
+    assert "issue=42 epoch=3 -->" in theatre.pulls()[0]["body"]
+
+
+def test_lost_file_is_restored_with_its_lease(theatre):
+    """Whoever lost the claim file, and not the lease, gets both back as they were."""
+    theatre.stage.command("claim", "42")
+    before = theatre.stage.claim()["lease"]
+    (theatre.stage.root / ".agent-claim.json").unlink()
+    played = theatre.stage.command("claim", "42")
+    assert "Restored the claim of issue #42" in played.stdout
+    after = theatre.stage.claim()["lease"]
+    assert (after["nonce"], after["epoch"]) == (before["nonce"], before["epoch"])
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        (lambda t: t.stage.act("refuse_refs", pattern="refs/agentsync/*"), "origin takes no claim refs"),
+        (lambda t: t.fault("status:403", times=99, operation="git-receive-pack"), "origin cannot be written to."),
+        (
+            lambda t: t.git("config", "remote.origin.pushurl", "http://127.0.0.1:9/octo/demo.git"),
+            "origin cannot be reached.",
+        ),
+        (lambda _: None, "the settings say so."),
+    ],
+    ids=["refused refs", "read-only remote", "unreachable remote", "by setting"],
+)
+def test_claim_of_this_clone_only_says_so(theatre, spoil, reason):
+    """Where the remote keeps no claim this clone does, and says so and why; it works to the end."""
+    where = "clone" if "settings" in reason else "remote"
+    clone = with_variables(theatre, AGENT_SYNC_LEASE_WHERE=where)
+    spoil(clone)
+    played = clone.stage.command("claim", "42")
+    assert played.status == 0, told(played)
+    assert f"The claim holds for this clone only: {reason}" in played.stdout
+    assert clone.stage.claim()["lease"]["where"] == "clone"
+    assert clone.git("for-each-ref", "--format=%(refname)", CLAIM_REF) == CLAIM_REF
+    assert ref(clone) is None
+    assert clone.stage.command("release").status == 0
+
+
+def test_push_without_answer_is_settled_by_the_same_command(theatre):
+    """A lost answer is looked for: at once where the ref can be read, else with exit code 8 and a second run."""
+    theatre.fault("drop_after_apply", path="/octo/demo.git/git-receive-pack")
+    assert theatre.stage.command("claim", "42").status == 0
+    assert theatre.stage.claim()["lease"]["epoch"] == 1
+    theatre.stage.command("release")
+    theatre.fault("drop_after_apply", path="/octo/demo.git/git-receive-pack")
+    theatre.fault("drop_before", times=99, operation="git-upload-pack")
+    world = {key: value for key, value in theatre.stage.world().items() if key != "refs"}
+    played = theatre.stage.command("claim", "43")
+    assert (played.status, "run the same command again" in played.stderr) == (8, True), told(played)
+    assert theatre.stage.claim() is None
+    assert world == {key: value for key, value in theatre.stage.world().items() if key != "refs"}
+    theatre.stage._control("DELETE", "faults")
+    assert theatre.stage.command("claim", "43").status == 0
+    assert theatre.stage.claim()["lease"]["epoch"] == 1
+
+
+def test_unreachable_remote_keeps_writes_back_until_the_next_event(theatre):
+    """Whose a claim is cannot be told without its ref: nothing is written, it is said, and tried again."""
+    theatre.stage.command("claim", "42")
+    theatre.stage.commit("a.txt", "a\n", "A")
+    theatre.stage.command("handoff", "--summary", "Fix")
+    theatre.fault("drop_before", times=99, operation="git-upload-pack")
+    played = theatre.hook("on-stop")
+    assert "cannot be told, so nothing was written to GitHub" in human(played)
+    assert theatre.pulls() == []
+    theatre.stage._control("DELETE", "faults")
+    assert "PR #45 created" in theatre.hook("on-stop").stdout
+
+
+def test_hooks_look_at_the_ref_only_before_they_write(theatre):
+    """A stop that writes fetches once; a stop while coding asks neither git nor GitHub."""
+    theatre.stage.command("claim", "42")
+    theatre.stage.commit("a.txt", "a\n", "A")
+    played = theatre.hook("on-stop")
+    assert (played.stdout, played.requests, git_requests(theatre)) == ("", 0, [])
+    theatre.stage.command("handoff", "--summary", "Fix")
+    assert git_requests(theatre) == ["git-receive-pack"]
+    opened = theatre.hook("on-stop")
+    assert (opened.requests, git_requests(theatre)) == (2, ["git-upload-pack"])
+
+
+def test_renewal_happens_behind_the_hooks_back(theatre):
+    """A lease that is a quarter old is renewed by a process that the hook does not wait for."""
+    session = with_variables(theatre, CLAUDECODE="1", AGENT_SYNC_LEASE_TTL_S="4")
+    session.stage.command("claim", "42")
+    before = ref(session)
+    time.sleep(1.1)
+    played = session.hook("on-tool")
+    assert (played.status, played.stdout) == (0, "")
+    wait_until(lambda: ref(session) != before)
+    wait_until(lambda: session.stage.claim()["lease"]["sha"] == ref(session))
+
+
+def test_renewal_that_finds_the_lease_lost_says_so_at_the_next_event(theatre):
+    """The renewal is the first to know; the next event tells both readers."""
+    old = with_variables(theatre, **SHORT)
+    old.stage.command("claim", "42")
+    taken_over(old)
+    old.hook("on-tool", stdin='{"session_id": "s"}')
+    wait_until(lambda: old.stage.claim()["lease"].get("lost_to"))
+    played = old.hook("on-stop", stdin='{"session_id": "s"}')
+    assert "Stop working on it" in human(played)
+    assert "Stop working on it" in agent(played)
+
+
+def wait_until(condition):
+    """Wait for what a process in the background does."""
+    give_up = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < give_up, "it has not happened"
+        time.sleep(0.1)
+
+
+def test_status_shows_everybody(theatre):
+    """One fetch tells who holds what on which machine; offline it is this clone's view, and said so."""
+    theatre.stage.command("claim", "42")
+    other = beside(theatre, "bob", CLAUDECODE="1")
+    other.stage.command("claim", "43")
+    assert "The claim holds for everyone who uses origin. Epoch 1" in other.stage.command("status").stdout
+    listed = theatre.stage.command("status", "--all")
+    assert git_requests(theatre) == ["git-upload-pack"]
+    first, second, last = listed.stdout.splitlines()
+    assert first.startswith(f"#42 coding · {theatre.stage.claim()['agent_id']} (")
+    assert first.endswith(f"never expires · in {theatre.stage.root}")
+    assert second.startswith(f"#43 coding · {other.stage.claim()['agent_id']} (")
+    assert "expires in 59 min" in second
+    assert last == "As origin has it now."
+    rows = json.loads(theatre.stage.command("status", "--all", "--json").stdout)
+    assert [(row["issue"], row["mode"], row["expired"]) for row in rows["claims"]] == [
+        (42, "manual", False),
+        (43, "auto", False),
+    ]
+    theatre.git("remote", "set-url", "origin", "http://127.0.0.1:9/octo/demo.git")
+    offline = theatre.stage.command("status", "--all").stdout
+    assert "#43 coding" in offline
+    assert "Only what this clone knows: origin cannot be reached" in offline
+
+
+def test_plain_push_is_guarded(theatre):
+    """What a pre-push hook asks is refused for the claim's branch alone, and only once the lease is lost."""
+    old = with_variables(theatre, **SHORT)
+    old.stage.command("claim", "42")
+    line = f"refs/heads/{BRANCH} {'1' * 40} refs/heads/{BRANCH} {'0' * 40}\n"
+    assert old.stage.command("guard-push", "origin", "url", stdin=line).status == 0
+    taken_over(old)
+    assert old.stage.command("guard-push", "origin", "url", stdin=line.replace(BRANCH, "other")).status == 0
+    played = old.stage.command("guard-push", "origin", "url", stdin=line)
+    assert (played.status, "was not pushed: issue #42 is held by" in played.stderr) == (3, True)
+
+
+def test_doctor_says_for_whom_claims_hold_and_what_the_board_shows(theatre):
+    """The remote is tried with a scratch ref; a board that names somebody else is reported and not believed."""
+    theatre.stage.command("claim", "42")
+    theatre.stage.act("set_field", issue=42, field="Agent", value="other-1")
+    checks = doctor(theatre)
+    assert checks["claim refs"][0] == "ok"
+    assert checks["lease"] == ("warn", "held here, but the Agent field says other-1")
+    theatre.stage.act("refuse_refs", pattern="refs/agentsync/*")
+    checks = doctor(theatre)
+    assert checks["claim refs"][0] == "warn"
+    assert "this clone only: origin refused at create" in checks["claim refs"][1]
+
+
+def doctor(theatre):
+    """Return the mark and the words of every check."""
+    values = json.loads(theatre.stage.command("doctor", "--json").stdout)
+    return {check["name"]: (check["mark"], check["says"]) for check in values["checks"]}

@@ -1,0 +1,229 @@
+"""Work hooks through the command line, on the local GitHub."""
+
+import json
+import shutil
+import signal
+from dataclasses import replace
+
+import pytest
+from support.prove import PROVE
+from support.stage import COVERAGE, Theatre, agent
+
+from agent_sync.demo.stage import stage
+
+HOOK = "refs/agentsync/hooks/main/w1"
+
+
+@pytest.fixture
+def second(theatre):
+    """Set up a second machine: another clone of the same repository."""
+    root = theatre.stage.root.with_name("second")
+    theatre.git("clone", "-q", f"{theatre.stage.url}/octo/demo.git", str(root))
+    return Theatre(replace(theatre.stage, root=root))
+
+
+@pytest.fixture(scope="module")
+def untouched():
+    """Set up one stage for all that must leave no trace on it."""
+    with stage() as scenery:
+        yield Theatre(replace(scenery, environment=scenery.environment | COVERAGE))
+
+
+def bound(theatre, worker="w1"):
+    """Return the same machine with a session that says which worker it is."""
+    return Theatre(replace(theatre.stage, environment=theatre.stage.environment | {"AGENT_SYNC_WORKER": worker}))
+
+
+def ran(theatre, *arguments, status=0):
+    """Run a worker command, which must end as told."""
+    played = theatre.stage.command("worker", *arguments)
+    assert played.status == status, played.stdout + played.stderr
+    return played
+
+
+def refs(theatre):
+    """Return our refs on the local GitHub."""
+    return {ref["name"]: ref["sha"] for ref in theatre.stage.world()["refs"] if "agentsync" in ref["name"]}
+
+
+def events(theatre):
+    """Return what the ledger has seen."""
+    rows = [json.loads(line) for line in theatre.stage.command("ledger", "--format", "jsonl").stdout.splitlines()]
+    return [event["event"] for row in rows for event in row["events"]]
+
+
+def test_from_sling_to_result_over_two_machines(theatre, second):
+    """Slung here, begun there at once, handed off, resumed here, finished: every step is in the ledger."""
+    assert "Slung issue-42 to main/w1" in ran(theatre, "sling", "42", "w1").stdout
+    assert theatre.card()["Status"] == "Todo"
+    assert "There is work" not in agent(second.stage.hook("session-start", event="SessionStart"))
+    told = agent(bound(second).stage.hook("session-start", event="SessionStart"))
+    assert "There is work on your hook (main/w1): issue-42" in told
+    assert "Start it now, without asking" in told
+    assert "Started issue-42" in ran(bound(second), "take").stdout
+    assert (theatre.card()["Status"], theatre.issue()["assignees"]) == ("In Progress", ["octo"])
+    second.stage.commit("cache.py", "lock\n", "Lock")
+    (second.stage.root / "notes.txt").write_text("half done")
+    handed = ran(second, "handoff", "--resume-point", "write the test", "--next", "run it")
+    assert "kept in refs/agentsync/rescue/42-2: notes.txt" in handed.stdout
+    told = agent(bound(theatre).stage.hook("session-start", event="SessionStart"))
+    assert "Resume it now" in told
+    assert 'Go on from here: "write the test".' in told
+    assert "Resume point: write the test" in ran(bound(theatre), "take").stdout
+    assert (theatre.stage.root / "cache.py").read_text() == "lock\n"
+    done = {"output": {"patch": "cache.py"}, "discoveredTasks": [{"title": "Cache is slow too"}]}
+    (theatre.stage.root / "result.json").write_text(json.dumps(done))
+    assert "Filed: #45" in ran(theatre, "result", "--file", "result.json", "--open-issues").stdout
+    filed = next(issue for issue in theatre.stage.world()["issues"] if issue["number"] == 45)
+    assert (filed["title"], filed["assignees"]) == ("Cache is slow too", [])
+    assert "Filed: #45" in ran(theatre, "result", "--file", "result.json", "--open-issues").stdout
+    assert events(theatre) == [
+        "Sling issue-42 to main/w1",
+        "Start issue-42",
+        "Handoff checkpoint",
+        "Resume issue-42",
+        "Complete issue-42",
+    ]
+    shown = json.loads(ran(second, "show", "w1", "--json").stdout)
+    assert (shown["status"]["status"], shown["verified"]) == ("COMPLETE", True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "says"),
+    [
+        (["sling", "44", "w1"], 1, "Issue #44 is closed."),
+        (["sling", "41", "w1"], 1, "Issue #41 is blocked by #40."),
+        (["sling", "40", "w1"], 3, "Issue #40 is held by mona."),
+        (["sling", "x", "w1"], 2, "is not the number of an issue"),
+        (["sling", "42", "w1", "--timeout", "soon"], 2, "is no duration"),
+        (["sling", "42", "w1", "--input", "[]"], 2, "no JSON object"),
+        (["handoff"], 2, "Which worker is this?"),
+        (["result", "--worker", "w1"], 2, "There is no hook of main/w1"),
+        (["result", "--worker", "w1", "--output", "{"], 2, "--output is not JSON"),
+    ],
+)
+def test_refusals_write_nothing(untouched, arguments, status, says):
+    """A refusal says why, has its exit code, and leaves no trace here or there."""
+    before = untouched.stage.world()
+    assert says in ran(untouched, *arguments, status=status).stderr
+    assert untouched.stage.world() == before
+    assert not (untouched.stage.root / ".forge").exists()
+
+
+def test_two_machines_race_for_one_hook(theatre, second):
+    """Both take at once: one begins, the other exits 3 and names who has it."""
+    ran(theatre, "sling", "42", "w1")
+    runs = [machine.popen("worker", "take", "--worker", "w1") for machine in (theatre, second)]
+    ends = [(run.communicate(timeout=60), run.returncode) for run in runs]
+    assert sorted(status for _, status in ends) == [0, 3], ends
+    lost = next(texts[1].decode() for texts, status in ends if status == 3)
+    assert "held by main/w1 on" in lost
+    assert [machine.stage.claim() is not None for machine in (theatre, second)].count(True) == 1
+    assert events(theatre).count("Start issue-42") == 1
+
+
+STEPS = {
+    "sling": ["sling", "42", "w1"],
+    "take": ["take", "--worker", "w1"],
+    "handoff": ["handoff", "--resume-point", "here"],
+    "take again": ["take"],
+    "result": ["result", "--fail", "E1", "--message", "broken", "--open-issues"],
+    "clear": ["clear", "w1"],
+}
+SAMPLE = [("take", "after"), ("handoff", "before")]
+SWEEP = [(step, moment) for step in STEPS for moment in ("before", "after")]
+
+
+@pytest.mark.parametrize(("killed", "moment"), SWEEP if PROVE else SAMPLE)
+def test_killed_at_a_push(theatre, tmp_path, killed, moment):
+    """Whoever is killed right before or after a push runs again and ends up right, with nothing done twice."""
+    mark, folder = tmp_path / "kill", tmp_path / "bin"
+    folder.mkdir()
+    kill = f"if [ -e {mark} ]; then rm {mark}; kill -9 $PPID; fi"
+    git = shutil.which("git")
+    text = f'#!/bin/sh\ncase " $* " in *" push --atomic "*) ;; *) exec {git} "$@" ;; esac\n'
+    text += f'{kill}\nexec {git} "$@"\n' if moment == "before" else f'{git} "$@"; status=$?\n{kill}\nexit $status\n'
+    (folder / "git").write_text(text)
+    (folder / "git").chmod(0o755)
+    path = f"{folder}:{theatre.stage.environment['PATH']}"
+    shimmed = Theatre(replace(theatre.stage, environment=theatre.stage.environment | {"PATH": path}))
+    for name, arguments in STEPS.items():
+        if name == killed:
+            mark.touch()
+            assert ran_status(shimmed, arguments) == -signal.SIGKILL
+        ran(theatre, *arguments)
+        if name == killed:
+            break
+    wanted = ["Sling issue-42 to main/w1", "Start issue-42", "Handoff checkpoint", "Resume issue-42", "Fail issue-42"]
+    wanted.append("Clear issue-42")
+    assert events(theatre) == wanted[: list(STEPS).index(killed) + 1]
+    if killed in {"result", "clear"}:
+        assert (theatre.issue()["labels"], len(theatre.comments())) == (["needs-human"], 1)
+
+
+def ran_status(theatre, arguments):
+    """Run a worker command and return how its process ended."""
+    run = theatre.popen("worker", *arguments)
+    run.communicate(timeout=60)
+    return run.returncode
+
+
+def test_lost_answers_change_nothing(theatre):
+    """A push whose answer is lost, or that the server refuses for a moment, ends as it should."""
+    theatre.fault("drop_after_apply", path="/octo/demo.git/git-receive-pack")
+    assert "Slung issue-42" in ran(theatre, "sling", "42", "w1").stdout
+    theatre.fault("status:502", path="/octo/demo.git/git-receive-pack")
+    assert "Started issue-42" in ran(theatre, "take", "--worker", "w1").stdout
+    assert events(theatre) == ["Sling issue-42 to main/w1", "Start issue-42"]
+
+
+def test_refused_refs_hold_for_this_clone_only(theatre):
+    """A server that takes no refs of ours leaves the work in this clone, and every command says so."""
+    theatre.stage.act("refuse_refs", pattern="refs/agentsync/*")
+    for arguments in (["sling", "42", "w1"], ["list"]):
+        assert "this clone only" in ran(theatre, *arguments).stderr
+    assert refs(theatre) == {}
+    assert theatre.git("rev-parse", HOOK)
+
+
+def test_repair_says_first_and_mends_then(theatre, second):
+    """A dry run lists each action with its reason and changes nothing; --apply does it."""
+    ran(theatre, "sling", "42", "w1")
+    theatre.git("push", "-q", "origin", ":refs/agentsync/claims/42")
+    before = refs(theatre)
+    told = ran(second, "repair").stdout
+    assert "orphaned: nobody holds issue #42, and it was not begun. → would take the work off the hook" in told
+    assert refs(theatre) == before
+    assert "→ done: take the work off the hook" in ran(second, "repair", "--apply").stdout
+    assert "CANCELLED" in ran(theatre, "status", "w1").stdout
+    assert ran(theatre, "repair").stdout == "Nothing is wrong."
+
+
+def test_convoy_and_view_on_disk(theatre):
+    """A sub-issue's task belongs to its convoy; `.forge/` shows it read-only, and edits there are told, not read."""
+    theatre.stage.act("sub_issue", issue=42, parent=43)
+    ran(theatre, "sling", "42", "docs/w1")
+    forge = theatre.stage.root / ".forge"
+    task = json.loads((forge / "hooks/docs/w1/task.json").read_text())
+    assert (task["id"], task["convoyId"]) == ("convoy-43.42", "convoy-43")
+    (row,) = [json.loads(line) for line in theatre.stage.command("ledger", "--kind", "convoys").stdout.splitlines()]
+    assert (row["id"], row["tracks"], row["progress"]) == ("convoy-43", ["gh-42"], {"closed": 0, "total": 1})
+    assert json.loads((forge / "ledger/convoys.jsonl").read_text()) == row
+    status = forge / "hooks/docs/w1/status.json"
+    assert {path.stat().st_mode & 0o777 for path in forge.rglob("*") if path.is_file()} == {0o444}
+    assert theatre.git("status", "--porcelain") == ""
+    status.chmod(0o644)
+    status.write_text('{"status": "COMPLETE"}')
+    played = ran(theatre, "status", "w1")
+    assert "PENDING" in played.stdout
+    assert "edits to .forge/ are not read: .forge/hooks/docs/w1/status.json" in played.stderr
+    assert json.loads(status.read_text())["status"] == "PENDING"
+
+
+def test_forge_of_somebody_else_is_left_alone(theatre):
+    """A folder of that name that is not ours is never written to."""
+    own = theatre.stage.root / ".forge"
+    (own / "hooks").mkdir(parents=True)
+    (own / "hooks" / "mine.txt").write_text("mine")
+    assert "is not agent-sync's" in ran(theatre, "list").stderr
+    assert [path.name for path in own.rglob("*")] == ["hooks", "mine.txt"]

@@ -1,0 +1,102 @@
+"""Kills claim, take-over and release at every write and every program they start, runs them again, and looks."""
+
+import json
+import random
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from support.clones import SHORT, beside, with_variables
+from support.prove import PROVE
+from support.stage import Theatre
+
+from agent_sync.demo.stage import stage
+
+# Entering these, a process is about to make something durable, to send, to start git, or to hear how git ended.
+CALLS = ("rename", "unlink", "link", "fsync", "sendto", "pipe2", "wait4")
+SAMPLE = 4
+_CALL = re.compile(r"^(?:\d+ +)?(\w+)\(")
+COMMANDS = (("claim", "42"), ("claim", "42", "--take-over"), ("release",))
+
+
+class Play:
+    """Ann claims, her lease runs out, bob takes over and gives the issue back; one command is killed once."""
+
+    def __init__(self, scenery):
+        steady = replace(scenery, environment=scenery.environment | {"PYTHONHASHSEED": "0"})
+        self.ann = with_variables(Theatre(steady), **SHORT)
+        self.bob = beside(self.ann, "bob", CLAUDECODE="")
+        self.trace = scenery.root.parent / "trace"
+
+    def actor(self, number: int) -> Theatre:
+        """Return who runs a command, once that can be."""
+        if number == 1:
+            time.sleep(1.1)
+        return self.bob if number else self.ann
+
+    def traced(self, number: int, *strace: str) -> list[str]:
+        """Run a command under strace and return the calls it made."""
+        actor = self.actor(number)
+        command = ["strace", "-o", str(self.trace), "-e", f"trace={','.join(CALLS)}", *strace]
+        subprocess.run(
+            [*command, sys.executable, "-m", "agent_sync", *COMMANDS[number]],
+            cwd=actor.stage.root,
+            env=actor.stage.environment,
+            capture_output=True,
+            check=False,
+            timeout=120,
+        )
+        lines = self.trace.read_text(errors="replace").splitlines()
+        return [match[1] for line in lines if (match := _CALL.match(line)) and match[1] in CALLS]
+
+    def run(self, number: int) -> None:
+        """Run a command to its end; what was finished before the kill may say that nothing is left to do."""
+        self.actor(number).stage.command(*COMMANDS[number])
+
+    def check(self, number: int) -> None:
+        """One holder per epoch, the claim file agrees with the ref, and GitHub shows it."""
+        rows = json.loads(self.bob.stage.command("status", "--all", "--json").stdout)["claims"]
+        held = [(row["issue"], row["epoch"], row["holder"].split()[0]) for row in rows]
+        if number == len(COMMANDS) - 1:
+            assert (held, self.bob.stage.claim(), self.bob.issue()["assignees"]) == ([], None, [])
+            assert self.bob.card() == {"Status": "Todo", "Priority": "P1"}
+            return
+        claim = (self.bob if number else self.ann).stage.claim()
+        assert held == [(42, number + 1, claim["agent_id"])]
+        assert claim["lease"]["epoch"] == number + 1
+        assert self.bob.card() == {"Status": "In Progress", "Priority": "P1", "Agent": claim["agent_id"]}
+
+
+def points() -> Iterator[tuple[int, str, int]]:
+    """Count the calls of every command in one undisturbed performance."""
+    with stage() as scenery:
+        play = Play(scenery)
+        for number in range(len(COMMANDS)):
+            calls = play.traced(number)
+            play.check(number)
+            for name in CALLS:
+                yield from ((number, name, ordinal + 1) for ordinal in range(calls.count(name)))
+
+
+def test_killed_anywhere_a_second_run_tells_whose_it_is(record_property):
+    """Whichever write or program is the last one before a kill: the same command again reaches the right verdict."""
+    if not shutil.which("strace"):
+        pytest.skip("strace is not installed: commands are not killed at their calls")
+    every = list(points())
+    chosen = every if PROVE else random.Random(7).sample(every, SAMPLE)  # noqa: S311  # a fixed sample
+    for killed, name, ordinal in chosen:
+        with stage() as scenery:
+            play = Play(scenery)
+            for number in range(killed + 1):
+                if number == killed:
+                    play.traced(number, "-e", f"inject={name}:signal=SIGKILL:when={ordinal}")
+                play.run(number)
+                play.check(number)
+    record_property(
+        "counted", f"killed claim, take-over and release at {len(chosen)} of {len(every)} calls: one holder"
+    )

@@ -1,0 +1,115 @@
+"""The loop with a lease: what is written while it is held, and what is not once it is lost."""
+
+from datetime import UTC, datetime
+
+import pytest
+from support.claims import claim
+from support.github import pull
+
+from agent_sync.claim.phases import Phase
+from agent_sync.leases.identity import holder_here
+from agent_sync.leases.keeper import CloneKeeper
+from agent_sync.leases.model import mine_of
+from agent_sync.leases.results import Change, Request
+from agent_sync.leasing.note import noted
+from agent_sync.lifecycle.facts import PullState, Trigger
+
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+
+
+class Holding:
+    """A workshop whose claim has a lease in the clone."""
+
+    def __init__(self, workshop):
+        self.workshop = workshop
+        desk = workshop.desk
+        self.keeper = CloneKeeper(desk.git, desk.place, "origin")
+        self.request = Request(holder_here(desk.place, agent="ann"), NOW, 3600.0)
+        self.tip = self.keeper.acquire(42, self.request).tip
+        self.keeper.confirm(mine_of(self.tip.lease))
+
+    def hold(self, phase, **fields):
+        """Write the claim with its lease."""
+        self.workshop.hold(claim(phase, lease=noted(self.tip).model_dump(), **fields))
+
+    def end(self):
+        """Give the lease back."""
+        self.keeper.release(mine_of(self.tip.lease), Change(NOW))
+
+    def lose(self):
+        """Let somebody else have the issue."""
+        self.end()
+        self.keeper.acquire(42, self.request)
+
+
+@pytest.fixture
+def holding(workshop):
+    """Set up a claim with a lease."""
+    return Holding(workshop)
+
+
+WRITES = {
+    "open": ({"phase": Phase.READY_FOR_PR}, "open_pull"),
+    "card": ({"phase": Phase.CODING, "status": "In Review"}, "move_card"),
+    "close": ({"phase": Phase.DONE, "pr_number": 107}, "close_task"),
+}
+
+
+@pytest.mark.parametrize(("fields", "call"), WRITES.values(), ids=WRITES)
+def test_whoever_holds_the_lease_writes(holding, fields, call):
+    """With the lease in hand everything goes on as without one."""
+    holding.workshop.github.pulls.append(pull(state=PullState.MERGED)) if call == "close_task" else None
+    holding.hold(**fields)
+    holding.workshop.drive()
+    assert call in holding.workshop.github.calls
+
+
+@pytest.mark.parametrize(("fields", "call"), WRITES.values(), ids=WRITES)
+def test_whoever_has_lost_it_writes_never_again(holding, fields, call):
+    """A lost lease is found before the write, recorded, said once per session, and asked for no more."""
+    workshop = holding.workshop
+    workshop.github.pulls.append(pull(state=PullState.MERGED)) if call == "close_task" else None
+    holding.hold(**fields)
+    holding.lose()
+    workshop.drive()
+    assert call not in workshop.github.calls
+    assert workshop.claim.lease.lost_to.startswith("ann (")
+    assert len(workshop.said) == 1
+    assert "Stop working on it" in workshop.said[0]
+    workshop.github.calls.clear()
+    assert not workshop.drive(Trigger.IDLE).was_idle
+    assert (workshop.github.calls, len(workshop.said)) == ([], 1)
+    workshop.drive(Trigger.PROMPT, session_id="s2")
+    assert (workshop.github.calls, len(workshop.said)) == ([], 2)
+
+
+def test_own_ended_lease_is_still_ours(holding):
+    """After a crash between the end of the lease and that of the claim file, the next event cleans up."""
+    workshop = holding.workshop
+    workshop.github.pulls.append(pull(state=PullState.MERGED))
+    workshop.github.issue_open = False
+    holding.hold(Phase.DONE, pr_number=107)
+    holding.end()
+    workshop.drive()
+    assert workshop.claim is None
+
+
+def test_vanished_ref_keeps_writes_back(holding):
+    """A ref that is gone says nothing: no write, a notice, and the claim stays."""
+    workshop = holding.workshop
+    holding.hold(Phase.READY_FOR_PR)
+    workshop.desk.git.ask("update-ref", "-d", "refs/agentsync/claims/42")
+    workshop.drive()
+    assert "open_pull" not in workshop.github.calls
+    assert "cannot be told, so nothing was written" in workshop.said[0]
+    assert workshop.claim.lease.lost_to == ""
+
+
+def test_closing_ends_the_lease_before_the_file_goes(holding):
+    """When the claim file is gone the ref says that the work is done."""
+    workshop = holding.workshop
+    workshop.github.pulls.append(pull(state=PullState.MERGED))
+    holding.hold(Phase.DONE, pr_number=107)
+    workshop.drive()
+    assert workshop.claim is None
+    assert holding.keeper.read(42).lease.state == "done"

@@ -1,0 +1,63 @@
+"""Several people's clones of one local GitHub, each with a home of its own."""
+
+import subprocess
+import time
+from dataclasses import replace
+from typing import Any
+
+from support.stage import Theatre
+
+from agent_sync.demo.stage import Played, Stage
+
+# A session whose leases run out at once, so that a test need not wait for an hour.
+SHORT = {"CLAUDECODE": "1", "AGENT_SYNC_LEASE_TTL_S": "1", "AGENT_SYNC_LEASE_ALLOWANCE_S": "0"}
+BRANCH = "claude/fix-race-condition-in-cache-42"
+CLAIM_REF = "refs/agentsync/claims/42"
+
+
+def with_variables(theatre: Theatre, **variables: str) -> Theatre:
+    """Return the same clone with a changed environment; an empty value takes a variable out."""
+    kept = {name: value for name, value in (theatre.stage.environment | variables).items() if value}
+    return Theatre(replace(theatre.stage, environment=kept))
+
+
+def beside(theatre: Theatre, name: str, **variables: str) -> Theatre:
+    """Clone the repository once more, as another person on another machine would."""
+    stage = theatre.stage
+    home, root = stage.root.parent / f"home-{name}", stage.root.parent / name
+    home.mkdir()
+    environment = stage.environment | {"HOME": str(home)} | variables
+    subprocess.run(["git", "clone", "--quiet", f"{stage.url}/octo/demo.git", str(root)], env=environment, check=True)
+    (root / ".git" / "info" / "exclude").write_text(".agent-claim.json*\n", encoding="utf-8")
+    return Theatre(Stage(stage.url, root, environment))
+
+
+def git_requests(theatre: Theatre) -> list[str]:
+    """Return what git has begun with the remote since the last command began: fetches and pushes."""
+    entries = theatre.stage._control("GET", "requests?git=1")
+    return [entry["operation"] for entry in entries if "/info/refs" in entry["path"]]
+
+
+def traces(theatre: Theatre) -> tuple[Any, ...]:
+    """Return what a command could have left in a clone: branches, checkout, claim file."""
+    heads = theatre.git("for-each-ref", "--format=%(refname) %(objectname)", "refs/heads")
+    return heads, theatre.git("status", "--porcelain", "--branch"), theatre.stage.claim()
+
+
+def ref(theatre: Theatre, name: str = CLAIM_REF) -> str | None:
+    """Return where a ref of the local GitHub is."""
+    return next((one["sha"] for one in theatre.stage.world()["refs"] if one["name"] == name), None)
+
+
+def taken_over(theatre: Theatre, name: str = "bob") -> Theatre:
+    """Let somebody else take issue 42 over, whose short lease has run out; return their clone."""
+    successor = beside(theatre, name, **dict.fromkeys(SHORT, "") | {"AGENT_SYNC_LEASE_ALLOWANCE_S": "0"})
+    time.sleep(1.1)
+    played = successor.stage.command("claim", "42", "--take-over")
+    assert played.status == 0, played.stderr
+    return successor
+
+
+def told(played: Played) -> str:
+    """Return everything a command said."""
+    return f"{played.stdout}\n{played.stderr}"

@@ -1,0 +1,241 @@
+"""What is wrong with hooks and claims, and what mends it."""
+
+from datetime import timedelta
+
+import pytest
+import time_machine
+from support.fleet import spoil
+from support.hooks import MINUTE, NOW, WORKER, complete, failed, handed_off, slung, started, task
+
+from agent_sync import clock
+from agent_sync.errors import Conflict
+from agent_sync.leases.model import Holder, Lease, Mode, State as LeaseState, Tip, Where
+from agent_sync.leases.results import Doubt, Unknown, Unreadable
+from agent_sync.workers.handoff import Note, hand_off
+from agent_sync.workers.mending import examine, mend
+from agent_sync.workers.model import Ending
+from agent_sync.workers.names import WorkerName
+from agent_sync.workers.reading import look
+from agent_sync.workers.repairs import Mending, findings
+from agent_sync.workers.shelf import shelf_for
+from agent_sync.workers.sight import HookSeen, Sight, computed
+from agent_sync.workers.sling import Sling, sling
+from agent_sync.workers.states import State
+from agent_sync.workers.take import take
+
+HOUR = timedelta(hours=1)
+HOOK, CLAIM = "refs/agentsync/hooks/main/w1", "refs/agentsync/claims/42"
+W1 = WorkerName("main", "w1")
+
+
+def tip(**fields):
+    """Return the claim that goes with the hooks of these tests."""
+    values = {
+        "issue": 42,
+        "holder": Holder(host="vm", user="u", worktree="a" * 32),
+        "epoch": 1,
+        "nonce": "1" * 32,
+        "state": LeaseState.HELD,
+        "acquired_at": NOW,
+        "renewed_at": NOW,
+        "ttl_s": 3600.0,
+    }
+    return Tip("f" * 40, Lease(**(values | fields)), Where.REMOTE)
+
+
+OTHER = tip(nonce="2" * 32)
+BROKEN = Unreadable(42, "f" * 40, Unknown(Doubt.UNREADABLE, "no claim.json"))
+LATE = NOW + 2 * HOUR
+TWICE = tuple(
+    failed().attempts[0].model_copy(update={"number": place, "started": NOW + place * MINUTE}) for place in (1, 2)
+)
+
+
+def tried_twice():
+    """Return work under way whose first two tries came to nothing."""
+    hook = started()
+    running = hook.attempts[0].model_copy(update={"number": 3})
+    return type(hook)(hook.status, hook.task, hook.context, attempts=(*TWICE, running))
+
+
+@pytest.mark.parametrize(
+    ("hook", "claim", "now", "wanted"),
+    [
+        pytest.param(slung(), tip(mode=Mode.MANUAL), LATE, [], id="waiting"),
+        pytest.param(started(), tip(), NOW + HOUR, [], id="at work"),
+        pytest.param(complete(), None, LATE, [], id="done, claim gone"),
+        pytest.param(started(), OTHER, NOW, [("orphaned", Mending.CANCEL)], id="somebody else holds it"),
+        pytest.param(
+            started(), tip(state=LeaseState.RELEASED), NOW, [("orphaned", Mending.CANCEL)], id="claim given back"
+        ),
+        pytest.param(slung(), None, NOW, [("orphaned", Mending.CANCEL)], id="hook without claim, not begun"),
+        pytest.param(handed_off(), None, NOW, [("orphaned", Mending.REQUEUE)], id="hook without claim, begun"),
+        pytest.param(started(), tip(), LATE, [("expired", Mending.REQUEUE)], id="expired"),
+        pytest.param(tried_twice(), tip(), LATE, [("expired", Mending.GIVE_UP)], id="expired for the third time"),
+        pytest.param(started(), tip(pr=7), LATE, [("expired", Mending.TELL)], id="expired with a pull request"),
+        pytest.param(started(), BROKEN, NOW, [("unreadable claim", Mending.TELL)], id="claim unreadable"),
+        pytest.param(
+            slung(timeout=NOW + MINUTE), tip(mode=Mode.MANUAL), LATE, [("overdue", Mending.TELL)], id="overdue"
+        ),
+        pytest.param(
+            type(slung())(slung().status, task(type="other"), slung().context),
+            tip(mode=Mode.MANUAL),
+            NOW,
+            [("evidence", Mending.TELL)],
+            id="context of another task",
+        ),
+    ],
+)
+def test_findings(hook, claim, now, wanted):
+    """Each kind of trouble has its mending and a reason; what is as it should be has none."""
+    sight = Sight(Where.REMOTE, {WORKER: HookSeen(WORKER, "e" * 40, hook)}, {42: claim} if claim else {})
+    found = findings(sight, now)
+    assert [(one.kind, one.mending) for one in found] == wanted
+    assert all(one.reason for one in found)
+
+
+def test_findings_without_hooks():
+    """Damage is restored, a newer hook left alone, and a slung claim without its hook released."""
+    slung_claim = {42: tip(phase="slung to main/w1", mode=Mode.MANUAL)}
+    assert [one.mending for one in findings(Sight(Where.REMOTE, {}, slung_claim), NOW)] == [Mending.RELEASE]
+    assert findings(Sight(Where.REMOTE, {}, {42: tip(phase="coding")}), NOW) == ()
+    damaged = {WORKER: HookSeen(WORKER, "e" * 40, None, "broken")}
+    # The claim may belong to the hook that cannot be read.
+    assert [one.mending for one in findings(Sight(Where.REMOTE, damaged, slung_claim), NOW)] == [Mending.RESTORE]
+    newer = {WORKER: HookSeen(WORKER, "e" * 40, None, "newer", is_too_new=True)}
+    assert [one.mending for one in findings(Sight(Where.REMOTE, newer, {}), NOW)] == [Mending.TELL]
+
+
+@pytest.mark.parametrize(
+    ("hook", "claim", "now", "wanted"),
+    [
+        (started(), OTHER, NOW, ("orphaned",)),
+        (started(timeout=NOW + MINUTE), tip(), LATE, ("expired", "overdue")),
+        (complete(), None, LATE, ()),
+    ],
+)
+def test_what_is_computed_is_never_stored(hook, claim, now, wanted):
+    """Orphaned, expired and overdue follow from what is there."""
+    sight = Sight(Where.REMOTE, {}, {42: claim} if claim else {})
+    assert computed(sight, hook, now) == wanted
+
+
+def sight_of(machine):
+    """Return what a machine sees."""
+    return look(shelf_for(machine.desk(), clock.now()))
+
+
+def outcome(machine):
+    """Look, mend, and return what was done and what is still wrong."""
+    _, found = examine(machine.desk())
+    mended = mend(machine.desk(), found)
+    return [(one.finding.mending, one.is_done) for one in mended], examine(machine.desk())[1]
+
+
+def test_looking_changes_nothing(fleet):
+    """Without being told to, repair writes nothing."""
+    machine = fleet.machine("one")
+    sling(machine.desk(), Sling(42, "w1"))
+    machine.git("push", "-q", "origin", f":{CLAIM}")
+    before = fleet.refs()
+    assert [one.mending for one in examine(machine.desk())[1]] == [Mending.CANCEL]
+    assert fleet.refs() == before
+
+
+def test_hook_without_claim_is_mended(fleet):
+    """Work that was begun is claimed anew and put back, once; work that was not is taken off."""
+    one, two = fleet.machine("one"), fleet.machine("two")
+    sling(one.desk(), Sling(42, "w1"))
+    take(one.desk(), "w1")
+    one.git("push", "-q", "origin", f":{CLAIM}")
+    assert outcome(two) == ([(Mending.REQUEUE, True)], ())
+    hook = sight_of(two).hooks[W1].hook
+    assert (hook.state, hook.attempts[-1].outcome, hook.status.nonce) == (
+        State.PENDING,
+        Ending.ABANDONED,
+        sight_of(two).claims[42].lease.nonce,
+    )
+    assert take(two.desk(), "w1").work.runs
+    two.git("push", "-q", "origin", f":{HOOK}")
+    assert examine(two.desk())[1] == ()
+
+
+def test_slung_claim_without_hook_is_released(fleet):
+    """A claim made for a hook that is gone is given back, so that the issue is free."""
+    machine = fleet.machine("one")
+    sling(machine.desk(), Sling(42, "w1"))
+    machine.git("push", "-q", "origin", f":{HOOK}")
+    assert outcome(machine) == ([(Mending.RELEASE, True)], ())
+    assert sling(machine.desk(), Sling(42, "w2")).value.hook.state is State.PENDING
+
+
+@pytest.mark.parametrize("was_readable", [True, False], ids=["readable before", "never readable"])
+def test_damaged_hook_goes_back_to_what_can_be_read(fleet, was_readable):
+    """The last readable state comes back as a new commit; the damage stays in the history."""
+    machine = fleet.machine("one")
+    if was_readable:
+        sling(machine.desk(), Sling(42, "w1"))
+    spoil(machine, HOOK, b"{")
+    assert outcome(machine) == ([(Mending.RESTORE, True)], ())
+    assert sight_of(machine).hooks[W1].hook.state is (State.PENDING if was_readable else State.EMPTY)
+    assert fleet.messages()[-2:] == ["Spoil", "Restore issue-42" if was_readable else "Restore an empty hook"]
+
+
+@pytest.fixture
+def expired(fleet):
+    """Let work be under way whose claim has run out an hour ago, seen from a second machine."""
+    machine = fleet.machine("one")
+    with time_machine.travel(clock.now() - 3 * HOUR):
+        sling(machine.desk(), Sling(42, "w1"))
+        take(machine.desk(), "w1")
+    return machine, fleet.machine("two")
+
+
+def test_expired_work_is_put_back(fleet, expired):
+    """Work whose claim has run out is claimed for the hook again; the worker that comes back too late has lost it."""
+    one, two = expired
+    with pytest.raises(Conflict, match="the claim has expired"):
+        take(two.desk(), "w1")
+    assert outcome(two) == ([(Mending.REQUEUE, True)], ())
+    before = fleet.refs()
+    with pytest.raises(Conflict, match="not held by this worktree"):
+        hand_off(one.desk(), "w1", Note())
+    assert fleet.refs() == before
+    begun = take(two.desk(), "w1")
+    assert (begun.work.tip.lease.epoch, len(begun.work.hook.attempts)) == (4, 2)
+
+
+def test_branch_that_moved_keeps_the_work(fleet, expired):
+    """Whoever still pushes is at work, whatever the claim says."""
+    one, two = expired
+    one.commit("work.txt")
+    one.git("push", "-q", "origin", "claude/fix-it-42")
+    before = fleet.refs()
+    _, found = examine(two.desk())
+    (mended,) = mend(two.desk(), found)
+    assert (mended.is_done, "somebody may be at work" in mended.trouble) == (False, True)
+    assert fleet.refs() == before
+
+
+def test_what_is_no_longer_wrong_is_left_alone(fleet, expired):
+    """A finding is looked at again before it is mended."""
+    _, two = expired
+    _, found = examine(two.desk())
+    assert [one.is_done for one in mend(two.desk(), found)] == [True]
+    before = fleet.refs()
+    assert [one.is_done for one in mend(two.desk(), found)] == [False]
+    assert fleet.refs() == before
+
+
+def test_third_expiry_asks_a_human(fleet, expired):
+    """Work that was given up three times is failed, and a human is asked once."""
+    _, two = expired
+    for _ in range(2):
+        outcome(two)
+        with time_machine.travel(clock.now() - 3 * HOUR):
+            take(two.desk(), "w1")
+        (two.root / ".agent-claim.json").unlink()
+    three = fleet.machine("three")
+    assert outcome(three) == ([(Mending.GIVE_UP, True)], ())
+    assert sight_of(three).hooks[W1].hook.result.error.code == "attempts-exhausted"
+    assert (fleet.issues.labels, len(fleet.issues.comments)) == ([(42, "needs-human")], 1)
