@@ -188,8 +188,13 @@ def _based(desk: Desk, record: Record) -> Record:
 def _milestones(desk: Desk, before: Record, after: Record, claim: Claim | None) -> list[What]:
     """List the checkpoints that follow from where the task has come."""
     done = [
-        What(Trigger.STEP_COMPLETE, f"Step {step.name} is complete", f"step:{step.name}:{step.attempts}")
-        for old, step in zip(before.steps, after.steps, strict=True)
+        What(
+            Trigger.STEP_COMPLETE,
+            f"Step {step.name} is complete",
+            f"step:{step.name}:{step.attempts}",
+            step_index=number,
+        )
+        for number, (old, step) in enumerate(zip(before.steps, after.steps, strict=True))
         if step.status is StepStatus.COMPLETED and old.status is not StepStatus.COMPLETED
     ]
     if claim and claim.pr_number and after.template == CLAIM_TO_CLOSE:
