@@ -38,7 +38,7 @@ def catch_up(desk: Desk, occasion: Occasion = GLANCE) -> Record | None:
     spool = Spool(desk.place)
     spoken = spool.joined(occasion)
     # A prompt that lay by was given before whatever a human is waited for now.
-    is_answer = occasion.is_work and bool(occasion.prompt)
+    is_answer = occasion.is_answer or (occasion.is_work and bool(occasion.prompt))
     change = partial(_caught_up, desk=desk, claim=claim, occasion=spoken, is_answer=is_answer, now=now)
     changed = desk.recorder.change(change, now)
     spool.clear()
