@@ -4,9 +4,10 @@ from typing import assert_never
 
 import click
 
+from agent_sync import clock, recording
 from agent_sync.cli.here import desk_here
-from agent_sync.cli.recorded import record_here, tell_standing
-from agent_sync.errors import BadConfig, BadRecord
+from agent_sync.cli.recorded import home_here, record_here, tell_standing
+from agent_sync.errors import BadConfig
 from agent_sync.install import githooks
 from agent_sync.lifecycle.foreign import one_line
 from agent_sync.recovering import recover as recovered
@@ -32,17 +33,19 @@ def regenerate() -> None:
 def recover() -> None:
     """Look whether the task has crashed, note it, and say what is advised; a second look changes nothing.
 
+    A record that cannot be read any more is put aside with all its files; the claim gets a new one.
+
     \b
     Example:
       agent-sync hook recover
     """
     desk = desk_here(keeps_record=False)
-    try:
-        record_here(desk)
-    except BadRecord as error:
-        # This very command is what the error names elsewhere; from here on a person has to look.
-        helps = "mend hook.json from a copy beside it, or move the task's directory away and begin anew"
-        raise BadRecord(error.happened, attempted="recovering the task", helps=helps) from error
+    home_here(desk)
+    aside = desk.recorder.put_aside(clock.now())
+    if aside:
+        click.echo(f"The record could not be used any more. All its files are kept in {aside}.")
+        recording.catch_up(desk)
+    record_here(desk)
     record = recovered(desk)
     if record:
         tell_standing(record)
