@@ -472,3 +472,11 @@ def test_git_wakes_the_record(tasks):
     assert [checks[name] for name in ("record home", "record key", "record", "git hook")] == ["ok"] * 4
     assert tasks.do("hook", "uninstall").status == 0
     assert not (tasks.root / ".git" / "hooks" / "post-commit").exists()
+
+
+def test_validation_of_a_task_that_ended_meanwhile(tasks):
+    """What ran for a task that is over makes no receipt, least of all one of the task that was begun since."""
+    tasks.do(*START)
+    done = tasks.do("validate", "--", "agent-sync abandon && agent-sync start other --template bugfix")
+    assert (done.status, f"Task {TASK} has ended while the command ran" in done.stderr) == (1, True)
+    assert (tasks.record("other")["receipts"], tasks.record("other")["state"]) == ([], "step_pending")
