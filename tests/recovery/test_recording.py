@@ -139,3 +139,9 @@ def test_gates_end_on_record_without_a_key(held, status, attempt):
     note_ended(held.desk, prepared, SimpleNamespace(results=(job,), status=status), is_full=True)
     assert (record(held).state, record(held).current_step.attempt) == ("step_running", attempt)
     assert "64 hexadecimal digits" in held.said[0]
+
+
+def test_words_that_lie_by_are_for_their_owner_alone(held):
+    """What was said is not masked yet while it lies by, so nobody else can read it."""
+    lay_by(held, "use the token")
+    assert (held.root / ".git" / "agentsync" / "spool.on-prompt").stat().st_mode & 0o777 == 0o600
