@@ -13,10 +13,12 @@ from agent_sync.claim.phases import Phase
 from agent_sync.gauntlet.receipts import note_began, note_ended
 from agent_sync.gauntlet.results import Executed, JobResult, Outcome
 from agent_sync.gauntlet.status import Status
+from agent_sync.recovery.examining import examined, found_receipt
 from agent_sync.recovery.following import Goal, followed
 from agent_sync.recovery.machine import moved
 from agent_sync.recovery.model import Recovery
 from agent_sync.recovery.resuming import resumed
+from agent_sync.recovery.signing import Valid
 from agent_sync.recovery.states import Advice, CrashType, Move, State
 from agent_sync.recovery.validation import Ending, validated, validating
 from agent_sync.spool import Occasion
@@ -145,3 +147,19 @@ def test_words_that_lie_by_are_for_their_owner_alone(held):
     """What was said is not masked yet while it lies by, so nobody else can read it."""
     lay_by(held, "use the token")
     assert (held.root / ".git" / "agentsync" / "spool.on-prompt").stat().st_mode & 0o777 == 0o600
+
+
+def test_every_receipt_of_a_large_run_is_kept(held):
+    """One run of more gates than hook.json lists leaves a file for each of them, and each can be verified."""
+    note_began(held.desk)
+    jobs = tuple(
+        JobResult(f"check:{number}", Outcome.PASSED, executed=Executed("lint", "/", 0, NOW, NOW, "0" * 64))
+        for number in range(70)
+    )
+    prepared = SimpleNamespace(repo=SimpleNamespace(head=lambda: "a" * 40), snapshot=SimpleNamespace(tree="b" * 40))
+    note_ended(held.desk, prepared, SimpleNamespace(results=jobs, status=Status.PASSED), is_full=True)
+    kept = held.desk.recorder.opened()
+    assert (len(kept[1].receipts), kept[1].receipts_total) == (64, 70)
+    found = found_receipt("rcpt-001", [kept])
+    assert found
+    assert isinstance(examined(*found, held.desk.environment), Valid)
