@@ -149,6 +149,7 @@ def watched(where: Place) -> list[str]:
         os.path.join(where.git_dir, "logs", "HEAD"),
         os.path.join(where.state_dir, "outbox.json"),
         record_pointer(where),
+        os.path.join(where.state_dir, "worker.json"),
     ]
 
 

@@ -12,7 +12,7 @@ from agent_sync.desk import Desk
 from agent_sync.errors import AgentSyncError, BadInput, Conflict, Refused
 from agent_sync.leases.model import Tip
 from agent_sync.leasing import fence
-from agent_sync.leasing.hold import Ask, Hold, acquire, confirm, conflict, holder_known
+from agent_sync.leasing.hold import Ask, Hold, acquire, confirm, conflict, give_up, holder_known
 from agent_sync.leasing.note import keeper_of, mine_in, noted
 from agent_sync.leasing.words import scope
 from agent_sync.lifecycle.actions import LeaseLost, LeaseUnknown
@@ -105,14 +105,19 @@ def take(desk: Desk, task: Task, wish: Wish) -> Taken:
     branch = wish.branch or lease.branch or branch_name(task.title, task.number)
     agent_id = own or lease.holder.agent or agent_name(task.viewer.login, clock.now())
     warned += _unlike_remote(desk, branch) if hold.is_taken_over else ()
-    place = _branched(desk, branch, task, in_worktree=wish.in_worktree)
-    claim = _first_claim(desk, task, branch=branch, agent_id=agent_id, tip=hold.tip)
     is_restored = own is not None or hold.is_own
-    if is_restored:
-        claim = _with_pull(desk, claim)
-    store = ClaimStore(place)
-    with store.locked() as token:
-        store.create(token, claim)
+    claim = _first_claim(desk, task, branch=branch, agent_id=agent_id, tip=hold.tip)
+    try:
+        place = _branched(desk, branch, task, in_worktree=wish.in_worktree)
+        claim = _with_pull(desk, claim) if is_restored else claim
+        store = ClaimStore(place)
+        with store.locked() as token:
+            store.create(token, claim)
+    except AgentSyncError:
+        if not (hold.is_own or wish.held):
+            # What could not be begun must not keep others from it.
+            give_up(desk, hold.tip)
+        raise
     confirm(desk, hold.tip)
     desk.memory.claimed(task.number, claim.agent_id)
     title = one_line(task.title)

@@ -309,3 +309,14 @@ def test_last_words_are_laid_by_where_a_task_is_recorded(tmp_path, has_record, m
     quiet.keep("on-stop", raw)
     spool = Path(quiet.spool_file(place, "on-stop"))
     assert (spool.read_bytes() == raw) if has_record else not spool.exists()
+
+
+def test_renewal_ends_the_quiet(tmp_path):
+    """A claim with a lease is quiet until a quarter of the lease's time has passed."""
+    lease = {"where": "clone", "epoch": 1, "nonce": "n", "renewed_at": datetime.now(UTC), "ttl_s": 6.0}
+    scene = Scene(tmp_path / "repo")
+    scene.workshop.hold(claim(lease=lease))
+    scene.fire(Trigger.TOOL)
+    assert scene.is_quiet(Trigger.TOOL)
+    time.sleep(1.6)
+    assert not scene.is_quiet(Trigger.TOOL)

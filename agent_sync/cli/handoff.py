@@ -13,6 +13,7 @@ from agent_sync.desk import Desk
 from agent_sync.errors import BadInput, GitFailed, Refused
 from agent_sync.gating import pull_gate_root
 from agent_sync.leasing.fence import known_loss, pushed, refuse
+from agent_sync.leasing.words import scope
 from agent_sync.lifecycle.actions import HandedOff
 from agent_sync.lifecycle.evolve import evolve
 from agent_sync.lifecycle.messages import NEWS_AFTER_HANDOFF
@@ -57,6 +58,8 @@ def command(*, summary: str, draft: bool, dry_run: bool) -> None:
         _record(desk, claim, HandedOff(text, branch, draft, desk.settings.board.in_review))
     desk.log.write(clock.now(), "handoff", issue=claim.issue_number, branch=branch, head=head)
     click.echo(f"Handed off issue #{claim.issue_number}: branch {branch} is pushed at {head[:12]}.")
+    if claim.lease:
+        click.echo(scope(claim.lease.where, remote=desk.settings.git.remote))
     click.echo("The PR is opened when this turn ends, or now with `agent-sync sync`.")
 
 

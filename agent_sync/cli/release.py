@@ -5,6 +5,7 @@ import click
 from agent_sync.cli.console import working
 from agent_sync.cli.here import claim_here, desk_here
 from agent_sync.leases.remote import CLAIMS
+from agent_sync.leasing.words import ended
 from agent_sync.rounds import acting_alone
 from agent_sync.taking import give_back
 
@@ -37,6 +38,7 @@ def command(*, reason: str, force: bool, dry_run: bool) -> None:
     if given.lost_to:
         click.echo(f"Issue #{claim.issue_number} is held by {given.lost_to}. Only the claim file here was deleted.")
         return
-    click.echo(f"Issue #{claim.issue_number} is given back. Branch {claim.branch} stays as it is.")
+    lease = f" {ended(claim.lease.where, remote=desk.settings.git.remote)}" if claim.lease else ""
+    click.echo(f"Issue #{claim.issue_number} is given back. Branch {claim.branch} stays as it is.{lease}")
     if given.trouble:
         click.echo(f"The board could not be told: {given.trouble}", err=True)

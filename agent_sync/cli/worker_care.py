@@ -13,12 +13,11 @@ from agent_sync.cli.here import desk_here
 from agent_sync.cli.worker_views import hook_values, noted
 from agent_sync.errors import BadInput
 from agent_sync.workers.clearing import clear as cleared_hook
-from agent_sync.workers.finishing import Finished, Given, finish_work, given_of
+from agent_sync.workers.finishing import Finished, Given, failure, finish_work, given_of
 from agent_sync.workers.forge import refreshed
 from agent_sync.workers.handoff import Note, hand_off
 from agent_sync.workers.identity import required_worker
 from agent_sync.workers.mending import Mended, examine, mend
-from agent_sync.workers.model import HookError
 from agent_sync.workers.repairs import SENTENCES, Mending
 
 PENDING = 8
@@ -157,7 +156,7 @@ def _given(file: str, output: str, code: str, message: str, *, recoverable: bool
     if sum(map(bool, (file, output, code))) > 1:
         raise click.UsageError("--file, --output and --fail exclude each other.")
     if code:
-        return Given(error=HookError(code=code, message=message, recoverable=recoverable))
+        return failure(code, message, recoverable=recoverable)
     if message or recoverable:
         raise click.UsageError("--message and --recoverable go with --fail.")
     if file:

@@ -10,7 +10,7 @@ from agent_sync.leases import rules
 from agent_sync.leases.identity import holder_here, worktree_id
 from agent_sync.leases.keeper import CloneKeeper, RemoteKeeper, keeper_for
 from agent_sync.leases.model import Lease, State, Tip, Where, mine_of
-from agent_sync.leases.results import Doubt, Lost, Outcome, Request, Unknown, Won
+from agent_sync.leases.results import Change, Doubt, Lost, Outcome, Request, Unknown, Won
 from agent_sync.leasing.note import mode_here
 from agent_sync.leasing.words import held_by
 from agent_sync.lifecycle.facts import PullState
@@ -70,6 +70,12 @@ def acquire(desk: Desk, ask: Ask) -> Hold:
 def confirm(desk: Desk, tip: Tip) -> None:
     """Forget how a lease was got, now that the claim file says so."""
     keeper_for(desk.git, desk.place, desk.settings, clock.now(), where=tip.where).confirm(mine_of(tip.lease))
+
+
+def give_up(desk: Desk, tip: Tip) -> None:
+    """Give a lease back that was won for nothing; where that fails, the same claim made again finds it its own."""
+    now = clock.now()
+    keeper_for(desk.git, desk.place, desk.settings, now, where=tip.where).release(mine_of(tip.lease), Change(now))
 
 
 def holder_known(desk: Desk, issue: int) -> Lease | None:

@@ -46,6 +46,12 @@ def span(seconds: float) -> str:
     return next((f"{left // size} {unit}" for size, unit in _UNITS if left >= size), f"{left} s")
 
 
+def ended(where: str, *, remote: str) -> str:
+    """Return for whom a lease was given back."""
+    whom = f"everyone who uses {remote}" if Where(where) is Where.REMOTE else "this clone only"
+    return f"Its lease is given back for {whom}."
+
+
 def scope(where: str, *, remote: str, reason: str = "") -> str:
     """Return for whom a claim holds."""
     if Where(where) is Where.REMOTE:

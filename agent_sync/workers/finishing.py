@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from agent_sync.claim.model import Claim
 from agent_sync.desk import Desk
@@ -21,6 +21,9 @@ from agent_sync.workers.names import WorkerName
 from agent_sync.workers.orders import Order, Step, carry_out
 from agent_sync.workers.sight import Sight
 from agent_sync.workers.states import State
+from agent_sync.workers.wording import understood, writable
+
+HELP = "agent-sync worker result --help"
 
 
 class Given(Shape):
@@ -49,11 +52,15 @@ class Finished:
 
 def given_of(content: str) -> Given:
     """Read a result file; what is wrong is said field by field."""
-    try:
+    with understood("The result", helps=HELP):
         return Given.model_validate_json(content)
-    except ValidationError as error:
-        problems = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'result'}: {one['msg']}" for one in error.errors())
-        raise BadInput(f"The result cannot be used: {problems}.", helps="agent-sync worker result --help") from error
+
+
+def failure(code: str, message: str, *, recoverable: bool) -> Given:
+    """Return the result of work that has failed."""
+    with understood("The result", helps=HELP):
+        error = HookError(code=writable(code), message=writable(message), recoverable=recoverable)
+    return Given(error=error)
 
 
 def finish_work(desk: Desk, name: str, given: Given, *, open_issues: bool) -> Finished:
@@ -104,7 +111,7 @@ def _result(desk: Desk, hook: Hook, given: Given, claim: Claim | None, now: date
         raise BadInput(f"The result is about {given.task_id}; {task.id} hangs on the hook.", helps="correct taskId")
     evidence = evidence_of(task, given.output, now, _standpoint(desk, claim, hook))
     _refuse_other_hashes(given, task, evidence.values())
-    try:
+    with understood("The result", helps=HELP):
         return HookResult(
             task_id=task.id,
             status=_outcome(given),
@@ -113,9 +120,6 @@ def _result(desk: Desk, hook: Hook, given: Given, claim: Claim | None, now: date
             evidence=evidence,
             discovered_tasks=given.discovered_tasks,
         )
-    except ValidationError as error:
-        reason = str(error.errors()[0]["msg"]).removeprefix("Value error, ")
-        raise BadInput(f"The result cannot be used: {reason}.", helps="agent-sync worker result --help") from error
 
 
 def _refuse_other_hashes(given: Given, task: HookTask, ours: Json) -> None:

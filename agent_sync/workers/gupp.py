@@ -27,7 +27,7 @@ def gupp(desk: Desk, session_id: str) -> str | None:
     sight = look(shelf_for(desk, now), limit_s=desk.settings.worker.fetch_limit_s)
     name = worker_named(said, sight.hooks)
     if session_id:
-        identity.remember(desk, name, session_id=session_id)
+        identity.remember_session(desk, name, session_id)
     seen = sight.hooks.get(name)
     found = judged(desk, sight, seen, now)
     if found.verdict in RUNS and seen and seen.hook:

@@ -19,6 +19,7 @@ from agent_sync.workers.rescue import rescue_commit
 from agent_sync.workers.shelf import shelf_for
 from agent_sync.workers.sight import Sight
 from agent_sync.workers.states import State
+from agent_sync.workers.wording import understood, writable
 
 WAITS = "handed off"
 MOST_FILES = 200
@@ -78,21 +79,22 @@ def _drawn(desk: Desk, held: HeldWork, note: Note, now: datetime) -> tuple[Hando
     changed = desk.git.changes()
     ref, sha, steps = _rescued(desk, held.hook, held.tip, now) if changed else ("", "", ())
     before = held.hook.handoff
-    handoff = Handoff(
-        reason=note.reason,
-        resume_point=note.resume_point,
-        summary=note.summary,
-        next_steps=note.next_steps,
-        files=tuple(changed[:MOST_FILES]),
-        branch=branch,
-        head_sha=head,
-        dirty=bool(changed),
-        rescue_ref=ref,
-        rescue_sha=sha,
-        at=now,
-        by=str(held.name),
-        count=before.count + 1 if before else 1,
-    )
+    with understood("The handoff", helps="agent-sync worker handoff --help"):
+        handoff = Handoff(
+            reason=writable(note.reason),
+            resume_point=writable(note.resume_point),
+            summary=writable(note.summary),
+            next_steps=tuple(map(writable, note.next_steps)),
+            files=tuple(map(writable, changed[:MOST_FILES])),
+            branch=branch,
+            head_sha=head,
+            dirty=bool(changed),
+            rescue_ref=ref,
+            rescue_sha=sha,
+            at=now,
+            by=str(held.name),
+            count=before.count + 1 if before else 1,
+        )
     return handoff, steps, (branch, head) if head else None
 
 

@@ -31,16 +31,24 @@ def required_worker(desk: Desk, *, flag: str = "") -> str:
     return found
 
 
-def remember(desk: Desk, name: WorkerName, *, session_id: str = "") -> None:
-    """Bind this worktree, and a session, to a worker until told otherwise."""
+def remember(desk: Desk, name: WorkerName) -> None:
+    """Bind this worktree to a worker until told otherwise."""
+    _write(desk, _read(desk) | {"worktree": str(name)})
+
+
+def remember_session(desk: Desk, name: WorkerName, session_id: str) -> None:
+    """Bind one session to a worker; others of the same worktree are not bound by it."""
     known = _read(desk)
     sessions = known.get("sessions")
-    kept = dict(list(sessions.items())[-KEPT_SESSIONS:]) if isinstance(sessions, dict) else {}
-    if session_id:
-        kept[session_id] = str(name)
+    others = {key: value for key, value in sessions.items() if key != session_id} if isinstance(sessions, dict) else {}
+    kept = dict(list(others.items())[-KEPT_SESSIONS:]) | {session_id: str(name)}
+    _write(desk, known | {"sessions": kept})
+
+
+def _write(desk: Desk, values: dict[str, Any]) -> None:
     path = Path(desk.place.state_dir) / FILE_NAME
     files.state_directory(path.parent)
-    content = json.dumps({"worktree": str(name), "sessions": kept}, sort_keys=True).encode()
+    content = json.dumps(values).encode()
     if files.read_own(path) != content:
         files.write_atomic(path, content, mode=0o600)
 

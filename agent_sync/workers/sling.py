@@ -18,6 +18,7 @@ from agent_sync.workers.reading import history
 from agent_sync.workers.shelf import shelf_for
 from agent_sync.workers.sight import HookSeen, Sight
 from agent_sync.workers.states import ACTIVE, State
+from agent_sync.workers.wording import understood, writable
 
 DEFAULT_TOOLS = ("agent-sync", "file-system", "git")
 
@@ -61,8 +62,9 @@ def sling(desk: Desk, wish: Sling, *, dry_run: bool = False) -> Done[Slung]:
         before = refuse_held(sight, wish.issue)
         tried = _tried(desk, task_id(wish.issue, task.parent), now, force=wish.force)
         lease = waiting_claim(desk, Wanted(wish.issue, name, branch_name(task.title, task.number)), before, now)
-        work = Assignment(_hook_task(task, wish, now), wish.tools or DEFAULT_TOOLS, tried)
-        moved = slung(seen.hook if seen else None, work, holding_of(lease, lease.holder.user), name)
+        with understood("The task", helps="agent-sync worker sling --help"):
+            work = Assignment(_hook_task(task, wish, now), wish.tools or DEFAULT_TOOLS, tried)
+            moved = slung(seen.hook if seen else None, work, holding_of(lease, lease.holder.user), name)
         hook_step = Step(name.ref, seen.sha if seen else "", moved)
         return Order(Slung(name, moved.hook, notes), (claim_step(wish.issue, lease, before), hook_step))
 
@@ -114,7 +116,7 @@ def _tried(desk: Desk, task: str, now: datetime, *, force: bool) -> tuple[Attemp
 
 
 def _hook_task(task: Task, wish: Sling, now: datetime) -> HookTask:
-    given: Json = {"issue": task.number, "title": task.title, "url": task.url}
+    given: Json = {"issue": task.number, "title": writable(task.title), "url": task.url}
     return HookTask(
         id=task_id(task.number, task.parent),
         type=wish.type,

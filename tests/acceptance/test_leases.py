@@ -214,7 +214,8 @@ def test_claim_of_this_clone_only_says_so(theatre, spoil, reason):
     assert clone.stage.claim()["lease"]["where"] == "clone"
     assert clone.git("for-each-ref", "--format=%(refname)", CLAIM_REF) == CLAIM_REF
     assert ref(clone) is None
-    assert clone.stage.command("release").status == 0
+    released = clone.stage.command("release")
+    assert (released.status, "given back for this clone only." in released.stdout) == (0, True)
 
 
 def test_push_without_answer_is_settled_by_the_same_command(theatre):
@@ -246,6 +247,21 @@ def test_unreachable_remote_keeps_writes_back_until_the_next_event(theatre):
     assert theatre.pulls() == []
     theatre.stage._control("DELETE", "faults")
     assert "PR #45 created" in theatre.hook("on-stop").stdout
+
+
+def test_close_is_finished_once_the_lease_can_be_ended(theatre):
+    """An issue whose lease could not be ended keeps its claim file; the next event ends it and closes nothing twice."""
+    theatre.stage.command("claim", "42")
+    theatre.fault("drop_before", times=99, operation="git-receive-pack")
+    played = theatre.stage.command("done", "--yes", "--now")
+    assert (played.status, "could not be ended" in played.stderr) == (8, True), told(played)
+    assert (theatre.issue()["state"], theatre.stage.claim()["phase"]) == ("closed", "done")
+    theatre.stage._control("DELETE", "faults")
+    theatre.hook("on-stop")
+    assert (theatre.stage.claim(), len(theatre.comments())) == (None, 1)
+    theatre.stage.act("reopen_issue", issue=42)
+    theatre.stage.command("claim", "42")
+    assert theatre.stage.claim()["lease"]["epoch"] == 2
 
 
 def test_hooks_look_at_the_ref_only_before_they_write(theatre):
@@ -346,3 +362,14 @@ def doctor(theatre):
     """Return the mark and the words of every check."""
     values = json.loads(theatre.stage.command("doctor", "--json").stdout)
     return {check["name"]: (check["mark"], check["says"]) for check in values["checks"]}
+
+
+def test_claim_that_cannot_be_begun_is_nobodys(theatre):
+    """Where git will not switch to the branch, the lease is given back at once: others are not kept from the issue."""
+    theatre.git("switch", "-q", "-c", "other")
+    theatre.stage.commit("cache.py", "theirs\n", "Theirs")
+    theatre.git("switch", "-q", "main")
+    (theatre.stage.root / "cache.py").write_text("mine\n")
+    assert theatre.stage.command("claim", "42", "--branch", "other").status == 1
+    assert theatre.stage.claim() is None
+    assert beside(theatre, "bob").stage.command("claim", "42").status == 0

@@ -54,9 +54,10 @@ def events(theatre):
 
 def test_from_sling_to_result_over_two_machines(theatre, second):
     """Slung here, begun there at once, handed off, resumed here, finished: every step is in the ledger."""
+    assert "There is work" not in agent(bound(second).stage.hook("session-start", event="SessionStart"))
     assert "Slung issue-42 to main/w1" in ran(theatre, "sling", "42", "w1").stdout
     assert theatre.card()["Status"] == "Todo"
-    assert "There is work" not in agent(second.stage.hook("session-start", event="SessionStart"))
+    assert "There is work" not in agent(second.hook("session-start", stdin='{"session_id": "somebody else"}'))
     told = agent(bound(second).stage.hook("session-start", event="SessionStart"))
     assert "There is work on your hook (main/w1): issue-42" in told
     assert "Start it now, without asking" in told
@@ -227,3 +228,16 @@ def test_forge_of_somebody_else_is_left_alone(theatre):
     (own / "hooks" / "mine.txt").write_text("mine")
     assert "is not agent-sync's" in ran(theatre, "list").stderr
     assert [path.name for path in own.rglob("*")] == ["hooks", "mine.txt"]
+
+
+def test_work_resumed_in_the_same_worktree_can_be_pushed(theatre):
+    """After a handoff the same worktree takes the work again; the claim it still has proves the new holding."""
+    ran(theatre, "sling", "42", "w1")
+    worker = bound(theatre)
+    ran(worker, "take")
+    worker.stage.commit("cache.py", "lock\n", "Lock")
+    ran(worker, "handoff", "--resume-point", "write the test")
+    ran(worker, "take")
+    worker.stage.commit("more.py", "lock\n", "More")
+    played = worker.stage.command("push")
+    assert (played.status, played.stderr) == (0, "")

@@ -1,6 +1,7 @@
 """Work on hooks, over real git: who gets it, what is written, and what is refused."""
 
 import json
+import os
 import subprocess
 import threading
 
@@ -61,6 +62,9 @@ def test_sling_writes_claim_and_hook_together(fleet):
         pytest.param({"assignees": ("mona",)}, {}, Conflict, "held by mona", id="assigned"),
         pytest.param({"assignees": ("mona",)}, {"force": True}, Conflict, "held by mona", id="assigned, by force"),
         pytest.param({}, {"tools": tuple("abcdef")}, BadInput, "6 tools", id="six tools"),
+        pytest.param({}, {"type": "x" * 300}, BadInput, "type: String should have at most", id="long type"),
+        pytest.param({}, {"tools": ("",) * 3}, BadInput, "tools.0: String should", id="nameless tool"),
+        pytest.param({}, {"input": {"a": "\ud800"}}, BadInput, "input", id="half a character"),
         pytest.param({}, {"worker": "W1"}, BadInput, "not a worker's name", id="odd name"),
     ],
 )
@@ -237,6 +241,20 @@ def test_next_session_resumes_elsewhere(fleet):
     assert fleet.refs() == before
 
 
+def test_branch_that_came_back_is_moved_forward(fleet):
+    """A worktree that had the work before goes on with what others did since; branches gone apart are told."""
+    one, two = fleet.machine("one"), fleet.machine("two")
+    sling(one.desk(), Sling(42, "w1"))
+    for machine in (one, two):
+        take(machine.desk(), "w1")
+        head = machine.commit(f"{machine.root.name}.txt")
+        hand_off(machine.desk(), "w1", Note())
+    assert (take(one.desk(), "w1").notes, one.git("rev-parse", "HEAD")) == ((), head)
+    hand_off(one.desk(), "w1", Note())
+    two.git("commit", "-q", "--amend", "-m", "Changed")
+    assert "have gone apart" in take(two.desk(), "w1").notes[0]
+
+
 def test_repeated_handoff_is_the_same(fleet):
     """A handoff whose answer was lost is not made twice; one with more work replaces it, and the rescue stays a parent."""
     machine = fleet.machine("one")
@@ -252,6 +270,19 @@ def test_repeated_handoff_is_the_same(fleet):
     assert (second.is_repeat, second.handoff.count) == (False, 2)
     parents = machine.git("log", "-1", "--format=%P", second.handoff.rescue_sha).split()
     assert first.handoff.rescue_sha in parents
+
+
+def test_odd_names_and_long_words(fleet):
+    """Titles and files with half characters are kept readable; what is too long is refused in words."""
+    machine = fleet.machine("one")
+    fleet.issues.tasks[42] = issue(42, title="Fix \ud83d")
+    sling(machine.desk(), Sling(42, "w1"))
+    take(machine.desk(), "w1")
+    (machine.root / os.fsdecode(b"caf\xe9.txt")).write_text("x")
+    handed = hand_off(machine.desk(), "w1", Note(resume_point="a\udce9"))
+    assert (handed.handoff.files, handed.handoff.resume_point) == (("caf\ufffd.txt",), "a\ufffd")
+    with pytest.raises(BadInput, match=r"reason: String should have at most 200 .*Do not end the session"):
+        hand_off(machine.desk(), "w1", Note(reason="x" * 201))
 
 
 def test_handoff_that_cannot_be_pushed_says_so(fleet):
@@ -288,7 +319,7 @@ def test_result_completes(fleet):
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("{", "result: Invalid JSON"),
+        ("{", "Invalid JSON"),
         ('{"odd": 1}', "odd: Extra inputs"),
         ('{"status": "FAILED"}', "a FAILED result has an error"),
         ('{"taskId": "issue-43"}', "is about issue-43; issue-42 hangs"),
@@ -474,7 +505,8 @@ def test_identity_is_said_and_never_guessed(fleet):
     assert identity.bound_worker(machine.desk()) == ""
     with pytest.raises(BadInput, match="Which worker is this"):
         identity.required_worker(machine.desk())
-    identity.remember(machine.desk(), WorkerName("docs", "w2"), session_id="s1")
+    identity.remember_session(machine.desk(), WorkerName("docs", "w2"), "s1")
+    assert identity.bound_worker(machine.desk()) == ""
     identity.remember(machine.desk(), W1)
     bound = machine.desk(AGENT_SYNC_WORKER="w9")
     assert identity.bound_worker(bound, flag="w8", session_id="s1") == "w8"

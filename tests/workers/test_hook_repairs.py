@@ -218,12 +218,13 @@ def test_branch_that_moved_keeps_the_work(fleet, expired):
 
 
 def test_what_is_no_longer_wrong_is_left_alone(fleet, expired):
-    """A finding is looked at again before it is mended."""
+    """A finding is looked at again before it is mended: work that somebody has begun since is not put back."""
     _, two = expired
     _, found = examine(two.desk())
     assert [one.is_done for one in mend(two.desk(), found)] == [True]
+    take(two.desk(), "w1")
     before = fleet.refs()
-    assert [one.is_done for one in mend(two.desk(), found)] == [False]
+    assert [(one.is_done, one.trouble) for one in mend(two.desk(), found)] == [(False, "")]
     assert fleet.refs() == before
 
 
