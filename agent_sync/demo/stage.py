@@ -54,18 +54,18 @@ class Stage:
         """Play a command of agent-sync as a process of its own."""
         self._control("DELETE", "requests")
         began = time.perf_counter()
-        done = subprocess.run(
-            [sys.executable, "-m", "agent_sync", *arguments],
-            cwd=self.root,
-            env=self.environment,
-            input=stdin,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        status, stdout, stderr = self.run(*arguments, stdin=stdin)
         took = round((time.perf_counter() - began) * 1000)
         asked = len(self._control("GET", "requests"))
-        return Played(" ".join(arguments), done.returncode, done.stdout.strip(), done.stderr.strip(), took, asked)
+        return Played(" ".join(arguments), status, stdout.strip(), stderr.strip(), took, asked)
+
+    def run(self, *arguments: str, stdin: str) -> tuple[int, str, str]:
+        """Run a command to its end; return its exit status and what it printed."""
+        command = [sys.executable, "-m", "agent_sync", *arguments]
+        done = subprocess.run(
+            command, cwd=self.root, env=self.environment, input=stdin, capture_output=True, text=True, check=False
+        )
+        return done.returncode, done.stdout, done.stderr
 
     def commit(self, name: str, text: str, message: str) -> None:
         """Write a file and commit it, as the agent would."""

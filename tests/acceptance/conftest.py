@@ -5,21 +5,28 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.clients import Nursery
+from support.clients import Client, Nursery
 from support.hook import COMMAND
 from support.recorded import Tasks
-from support.stage import COVERAGE, Theatre
+from support.stage import COVERAGE, QuickStage, Theatre
 
 from agent_sync.demo.stage import stage
 
+# Here every command is a fresh interpreter, as it is for a user; elsewhere that would only take time.
+FRESH = {"test_hooks", "test_phases", "test_together"}
+
 
 @pytest.fixture
-def theatre():
+def theatre(request, nursery):
     """Set up a clone of the local GitHub."""
     with stage() as scenery:
-        yield Theatre(
-            replace(scenery, environment=scenery.environment | COVERAGE | {"AGENT_SYNC_CHECKS_BACKOFF_S": "120"})
-        )
+        environment = scenery.environment | COVERAGE | {"AGENT_SYNC_CHECKS_BACKOFF_S": "120"}
+        if COVERAGE or request.module.__name__.rpartition(".")[2] in FRESH:
+            yield Theatre(replace(scenery, environment=environment))
+            return
+        client = Client(nursery, scenery.root)
+        yield Theatre(QuickStage(scenery.url, scenery.root, environment, client))
+        client.close()
 
 
 @pytest.fixture(scope="session")

@@ -20,6 +20,7 @@ import importlib, json, os, signal, socket, sys, tempfile
 from agent_sync.__main__ import main
 from agent_sync.cli.app import COMMANDS
 import agent_sync.hooks.run, agent_sync.recovery.signing, cryptography.hazmat.primitives.asymmetric.ed25519
+import agent_sync.gateway.connect, agent_sync.gateway.github, agent_sync.recording, agent_sync.leasing.fence
 for module, _ in COMMANDS.values():
     importlib.import_module(module.partition(":")[0])
 
@@ -95,12 +96,15 @@ class Client:
 
     def begin(self, *arguments: str, stdin: str = "", **environment: str) -> None:
         """Have a command started, without waiting for its end."""
-        asked = {
-            "arguments": arguments,
-            "stdin": stdin,
-            "environment": dict(os.environ) | environment,
-            "directory": str(self.root),
-        }
+        self._ask(arguments, stdin, dict(os.environ) | environment, self.root)
+
+    def do_there(self, root: Path, environment: dict[str, str], *arguments: str, stdin: str) -> Ran:
+        """Have a command run to its end in another directory, with exactly these variables."""
+        self._ask(arguments, stdin, environment, root)
+        return Ran(*json.loads(self._file.readline()))
+
+    def _ask(self, arguments: tuple[str, ...], stdin: str, environment: dict[str, str], root: Path) -> None:
+        asked = {"arguments": arguments, "stdin": stdin, "environment": environment, "directory": str(root)}
         print(json.dumps(asked), file=self._file, flush=True)
 
     def do(self, *arguments: str, stdin: str = "", **environment: str) -> Ran:
