@@ -38,7 +38,7 @@ def catch_up(desk: Desk, occasion: Occasion = GLANCE) -> Record | None:
     spool = Spool(desk.place)
     spoken = spool.joined(occasion)
     # A prompt that lay by was given before whatever a human is waited for now.
-    is_answer = occasion.is_work and bool(occasion.prompt)
+    is_answer = occasion.is_answer or (occasion.is_work and bool(occasion.prompt))
     change = partial(_caught_up, desk=desk, claim=claim, occasion=spoken, is_answer=is_answer, now=now)
     changed = desk.recorder.change(change, now)
     spool.clear()
@@ -188,8 +188,13 @@ def _based(desk: Desk, record: Record) -> Record:
 def _milestones(desk: Desk, before: Record, after: Record, claim: Claim | None) -> list[What]:
     """List the checkpoints that follow from where the task has come."""
     done = [
-        What(Trigger.STEP_COMPLETE, f"Step {step.name} is complete", f"step:{step.name}:{step.attempts}")
-        for old, step in zip(before.steps, after.steps, strict=True)
+        What(
+            Trigger.STEP_COMPLETE,
+            f"Step {step.name} is complete",
+            f"step:{step.name}:{step.attempts}",
+            step_index=number,
+        )
+        for number, (old, step) in enumerate(zip(before.steps, after.steps, strict=True))
         if step.status is StepStatus.COMPLETED and old.status is not StepStatus.COMPLETED
     ]
     if claim and claim.pr_number and after.template == CLAIM_TO_CLOSE:

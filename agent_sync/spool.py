@@ -20,6 +20,8 @@ class Occasion:
     prompt: str = ""
     # Whether somebody works on the task now: then a crash is over.
     is_work: bool = False
+    # Whether a human has said that the task shall go on, by a command.
+    is_answer: bool = False
 
 
 GLANCE = Occasion()

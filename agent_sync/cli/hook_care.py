@@ -4,8 +4,9 @@ from typing import assert_never
 
 import click
 
+from agent_sync import clock, recording
 from agent_sync.cli.here import desk_here
-from agent_sync.cli.recorded import record_here, tell_standing
+from agent_sync.cli.recorded import home_here, record_here, tell_standing
 from agent_sync.errors import BadConfig
 from agent_sync.install import githooks
 from agent_sync.lifecycle.foreign import one_line
@@ -32,11 +33,18 @@ def regenerate() -> None:
 def recover() -> None:
     """Look whether the task has crashed, note it, and say what is advised; a second look changes nothing.
 
+    A record that cannot be read any more is put aside with all its files; the claim gets a new one.
+
     \b
     Example:
       agent-sync hook recover
     """
     desk = desk_here(keeps_record=False)
+    home_here(desk)
+    aside = desk.recorder.put_aside(clock.now())
+    if aside:
+        click.echo(f"The record could not be used any more. All its files are kept in {aside}.")
+        recording.catch_up(desk)
     record_here(desk)
     record = recovered(desk)
     if record:

@@ -15,7 +15,7 @@ from agent_sync.recovery.next_steps import to_do
 from agent_sync.recovery.owner import standing
 from agent_sync.recovery.proc import SystemProcesses
 from agent_sync.recovery.recorder import NewTask
-from agent_sync.recovery.states import TERMINAL, Standing, StepStatus
+from agent_sync.recovery.states import TERMINAL, Standing, State, StepStatus
 from agent_sync.recovery.synopsis import synopsis
 from agent_sync.recovery.templates import CLAIM_TO_CLOSE
 from agent_sync.spool import Occasion
@@ -28,6 +28,8 @@ _DONE = frozenset({StepStatus.COMPLETED, StepStatus.SKIPPED})
 def command(*, reopen: str) -> None:
     """Go on with the task of this worktree: notes a crash, follows the advice, and says what to do now.
 
+    Where a human is waited for, and it is a human who runs this, the step goes on.
+
     \b
     Examples:
       agent-sync resume
@@ -37,12 +39,15 @@ def command(*, reopen: str) -> None:
     if reopen:
         _reopen(desk, reopen)
         return
-    _warn_of_other(desk, record_here(desk)[1])
+    before = record_here(desk)[1]
+    _warn_of_other(desk, before)
+    # Whoever reads only now that a human is waited for has not answered yet; and an agent is none.
+    is_answer = before.state is State.AWAITING_HUMAN and not desk.environment.get("CLAUDECODE")
     recover(desk)
     now = clock.now()
     # A start that was killed half-way is finished first.
     desk.recorder.change(lambda record: desk.recorder.set_up(record, now), now)
-    recording.catch_up(desk, Occasion(is_work=True))
+    recording.catch_up(desk, Occasion(is_work=True, is_answer=is_answer))
     store, record = record_here(desk)
     click.echo(synopsis(record, str(store.directory)))
     tell_standing(record)

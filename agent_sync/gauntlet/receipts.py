@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from agent_sync.recovery.evidence import Ran
     from agent_sync.recovery.validation import Ending
 
-COMMAND = "agent-sync gauntlet run"
 # Checks write both streams to one log, so the other one has nothing.
 _NOTHING = hashlib.sha256(b"").hexdigest()
 
@@ -47,9 +46,9 @@ def _kept(desk: Desk, note: Callable[[Desk, datetime], None]) -> None:
 
 
 def _began(desk: Desk, now: datetime) -> None:
-    from agent_sync.recovery.validation import validating
+    from agent_sync.recovery.validation import GATES, validating
 
-    desk.recorder.change(lambda record: validating(record, COMMAND, now), now)
+    desk.recorder.change(lambda record: validating(record, GATES, now), now)
 
 
 def _ended(desk: Desk, prepared: Prepared, result: RunResult, *, is_full: bool, now: datetime) -> None:

@@ -51,17 +51,43 @@ def active_record(place: Place, home: Home) -> Active | None:
     return _pointed(place, home) or _searched(place, home)
 
 
+def unusable_record(place: Place, home: Home) -> RecordStore | None:
+    """Return the record that would be the worktree's, could it be read."""
+    workspace = workspace_of(place)
+    named = _named(place, home)
+    own = (home.store(workspace, task_id) for task_id in home.tasks(workspace))
+    stores = [*([named] if named else []), *(store for store in own if _is_open(store, place))]
+    return next((store for store in stores if not _is_readable(store)), None)
+
+
 def _pointed(place: Place, home: Home) -> Active | None:
+    store = _named(place, home)
+    record = store.read() if store else None
+    return _unless_ended(store, record) if store and record and _is_of(place, record) else None
+
+
+def _named(place: Place, home: Home) -> RecordStore | None:
+    """Return the store that the pointer names, if there is one."""
     try:
         text = (files.read_own(Path(place.state_dir) / NAME) or b"").decode()
     except (files.NotPlain, UnicodeDecodeError, OSError):
         return None
     parts = text.strip().split("/")
-    if len(parts) != _PARTS or parts[1] not in _tasks(home, parts[0]):
-        return None
-    store = home.store(*parts)
-    record = store.read()
-    return _unless_ended(store, record) if record and _is_of(place, record) else None
+    return home.store(*parts) if len(parts) == _PARTS and parts[1] in _tasks(home, parts[0]) else None
+
+
+def _is_open(store: RecordStore, place: Place) -> bool:
+    """Tell by task.json alone whether a task belongs to the worktree and has not ended."""
+    summary = _summary(store)
+    return summary.get("outcome") not in set(TERMINAL) and summary.get("worktree", place.root) == place.root
+
+
+def _is_readable(store: RecordStore) -> bool:
+    try:
+        store.read()
+    except BadRecord:
+        return False
+    return True
 
 
 def _is_of(place: Place, record: Record) -> bool:

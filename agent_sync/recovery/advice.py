@@ -7,7 +7,8 @@ from typing import assert_never
 
 from agent_sync.recovery.model import Checkpoint, Record, Recovery, StepContext
 from agent_sync.recovery.progress import progressed, unanswered_receipts
-from agent_sync.recovery.states import TERMINAL, Advice, CrashType, Move, Standing, State
+from agent_sync.recovery.states import TERMINAL, Advice, CrashType, Standing, State
+from agent_sync.recovery.validation import validation_command
 
 # Nothing was under way here: there is nothing a crash could have interrupted, or it is known already.
 NEVER_CRASHED = TERMINAL | {State.AWAITING_HUMAN, State.RECOVERING}
@@ -50,7 +51,7 @@ def diagnosed(record: Record, found: Circumstances) -> Recovery | None:
         crash_type=crash,
         last_known_state=record.state,
         was_validating=record.state is State.STEP_VALIDATING,
-        validation_cmd=_validation_command(record),
+        validation_cmd=validation_command(record) if record.state is State.STEP_VALIDATING else "",
         partial_output=record.current_step.last_output if record.current_step else "",
         recommended_action=advice.action,
         reason=advice.reason,
@@ -127,10 +128,3 @@ def _last_checkpoint(record: Record, step: StepContext) -> Checkpoint | None:
     own = (step.step_name, step.step_index, step.attempt)
     made = [point for point in record.checkpoints if (point.step_name, point.step_index, point.attempt) == own]
     return made[-1] if made else None
-
-
-def _validation_command(record: Record) -> str:
-    if record.state is not State.STEP_VALIDATING:
-        return ""
-    begun = [event for event in record.history if event.trigger is Move.STEP_OUTPUT]
-    return str(begun[-1].details.get("command", "")) if begun else ""

@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from agent_sync import files
@@ -59,6 +60,17 @@ class Home:
                 files.write_atomic(self.root / "index.json", json.dumps({"next": index + 1}).encode() + b"\n")
             store = self.store(workspace, task_id)
             return store, store.create(make(task_id, index))
+
+    def put_aside(self, store: RecordStore, now: datetime) -> Path:
+        """Move a task whose record cannot be used out of the way, with all that lies there; return where to."""
+        directory = store.directory
+        aside = directory.parent.parent / "damaged" / f"{directory.name}-{now:%Y%m%dT%H%M%S%fZ}"
+        with disk("putting a damaged record aside"):
+            files.make_directory(aside.parent, mode=0o700)
+            directory.rename(aside)
+            files.sync_directory(aside.parent)
+            files.sync_directory(directory.parent)
+        return aside
 
     def _workspace(self, name: str) -> Path:
         return self.root / "workspaces" / _refused_unless_plain(name)

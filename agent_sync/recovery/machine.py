@@ -7,6 +7,7 @@ from agent_sync.errors import IllegalMove
 from agent_sync.recovery.chain import linked
 from agent_sync.recovery.model import Details, Record, Step, StepContext
 from agent_sync.recovery.states import ACTIVE, Move, State, StepStatus
+from agent_sync.recovery.templates import CLAIM_TO_CLOSE
 
 
 class Rule(Enum):
@@ -141,7 +142,8 @@ def _noted(before: Record, after: Record, move: Move, now: datetime, details: De
 def _context(record: Record, steps: tuple[Step, ...], index: int) -> StepContext:
     """Return the context of a step that is to begin; the prompt stays: it is what the human last asked for."""
     old = record.current_step
-    limit = old.max_attempts if old else 3
+    # A claim that was killed before its first step takes as many attempts as any other.
+    limit = old.max_attempts if old else 0 if record.template == CLAIM_TO_CLOSE else 3
     prompt = old.prompt if old else ""
     step = steps[index]
     return StepContext(

@@ -27,6 +27,8 @@ class What:
     key: str = ""
     commit: str = ""
     artifacts: tuple[str, ...] = ()
+    # The step it belongs to, where that is not the present one.
+    step_index: int | None = None
 
 
 def completion(record: Record) -> tuple[What, ...]:
@@ -67,13 +69,13 @@ def with_files_touched(record: Record, git: Git) -> Record:
 def _checkpoint(  # noqa: PLR0913  # a checkpoint has as many sides
     record: Record, what: What, state: TreeState, lie: tuple[FileSnapshot, ...], *, now: datetime, name: str
 ) -> Checkpoint:
-    step = record.current_step
+    step_name, step_index, attempt = _belongs_to(record, what)
     return Checkpoint(
         checkpoint_id=name,
         created_at=now,
-        step_name=step.step_name if step else "",
-        step_index=step.step_index if step else 0,
-        attempt=step.attempt if step else 0,
+        step_name=step_name,
+        step_index=step_index,
+        attempt=attempt,
         description=one_line(masked(what.description), limit=_LONGEST),
         trigger=what.trigger,
         git_branch=one_line(state.branch, limit=_LONGEST),
@@ -83,3 +85,12 @@ def _checkpoint(  # noqa: PLR0913  # a checkpoint has as many sides
         files_snapshot=lie,
         key=what.key,
     )
+
+
+def _belongs_to(record: Record, what: What) -> tuple[str, int, int]:
+    """Return name, number and attempt of the step a checkpoint belongs to."""
+    if what.step_index is not None:
+        own = record.steps[what.step_index]
+        return own.name, what.step_index, own.attempts
+    step = record.current_step
+    return (step.step_name, step.step_index, step.attempt) if step else ("", 0, 0)

@@ -2,20 +2,28 @@
 
 from typing import assert_never
 
+from agent_sync.recovery.following import waits_for_claim
 from agent_sync.recovery.model import Record, StepContext
 from agent_sync.recovery.render_parts import code, moment, numbered
 from agent_sync.recovery.states import TERMINAL, Advice, State, StepStatus, Trigger
 from agent_sync.recovery.templates import CLAIM_TO_CLOSE
+from agent_sync.recovery.validation import GATES, validation_command
 
 _FILES_NAMED = 5
 _TAKE_UP = "Run `agent-sync resume`: the task is taken up as it is said here"
 _ENDINGS = {
     "implement": "When complete, commit and run `agent-sync handoff --summary TEXT`: it runs the gates and pushes",
-    "validate": "Run `agent-sync gauntlet run`, mend what fails and commit; the pull request follows the pass",
+    "validate": "Run `agent-sync sync`: it runs the gates, if there are any, and opens the pull request; "
+    "mend what fails, commit and run it again",
     "pull_request": "Run `agent-sync sync`: it opens the pull request, or finds the one that is there",
     "checks": "Run `agent-sync status` to see the checks; mend what fails, commit and run `agent-sync push`",
     "merge": "Leave the merge to a human",
     "close": "Run `agent-sync sync`: it closes what a human has agreed to close",
+}
+_ACTS = {
+    "checks": "They reopen the pull request, or have `agent-sync handoff` open a new one",
+    "merge": "They merge the pull request; `agent-sync sync` looks whether they have",
+    "close": "They decide with `/done`, or with `agent-sync done`: only they may",
 }
 
 
@@ -58,7 +66,7 @@ def _work(record: Record, step: StepContext) -> list[str]:
         start = [] if record.template == CLAIM_TO_CLOSE else ["Run `agent-sync step start`"]
         return [f"### ✅ START: Begin the {name} step", "", *numbered([*start, _ending(record, step)])]
     if record.state is State.STEP_VALIDATING:
-        items = ["The validation has begun, and how it ended is not known", "Run `agent-sync validate`"]
+        items = ["The validation has begun, and how it ended is not known", _validate(validation_command(record))]
         return [f"### ✅ VALIDATE: Finish the validation of the {name} step", "", *numbered(items)]
     return [f"### ✅ RESUME: Continue the {name} step", "", *numbered([*_review(step), _ending(record, step)])]
 
@@ -76,8 +84,7 @@ def _recover(record: Record) -> list[str]:
         case Advice.SKIP_STEP:
             return [f"### ✅ SKIP: The {name} step is done", "", *why, *numbered([_TAKE_UP, _next(record)])]
         case Advice.RETRY_VALIDATION:
-            command = f": it was {code(recovery.validation_cmd)}" if recovery.validation_cmd else ""
-            items = [_TAKE_UP, f"Run `agent-sync validate`{command}"]
+            items = [_TAKE_UP, _validate(recovery.validation_cmd)]
             return [f"### ✅ RETRY VALIDATION: Validate the {name} step again", "", *why, *numbered(items)]
         case Advice.RETRY_STEP if recovery.last_checkpoint_id and step:
             heading = f"### ✅ RESUME: Continue the {name} step from checkpoint {code(recovery.last_checkpoint_id)}"
@@ -91,15 +98,28 @@ def _recover(record: Record) -> list[str]:
             assert_never(recovery.recommended_action)
 
 
+def _validate(command: str) -> str:
+    if command == GATES:
+        return "Run `agent-sync validate`: it runs the gates"
+    return (
+        f"Run {code(f'agent-sync validate -- {command}', limit=400)}" if command else "Run `agent-sync validate -- CMD`"
+    )
+
+
 def _wait(record: Record, reason: str) -> list[str]:
     decide = "`agent-sync approve` (the step is done) or `agent-sync reject` (try it again)"
-    looks = "Once they have acted, `agent-sync sync` looks again"
+    answer = "Their answer in this session takes the task up again, and so does their `agent-sync resume`"
     items = [
         f"Waiting for: {code(reason, limit=400)}",
         "Tell the human so, and do nothing else on this task until they have answered",
-        looks if record.template == CLAIM_TO_CLOSE else f"The human decides: {decide}",
+        *([] if record.template == CLAIM_TO_CLOSE else [f"The human decides: {decide}"]),
+        _ACTS.get(_step_name(record), "") if waits_for_claim(record) else answer,
     ]
-    return ["### ✅ WAIT: A human must act", "", *numbered(items)]
+    return ["### ✅ WAIT: A human must act", "", *numbered(item for item in items if item)]
+
+
+def _step_name(record: Record) -> str:
+    return record.current_step.step_name if record.current_step else ""
 
 
 def _review(step: StepContext) -> list[str]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from pathlib import Path
 
 from agent_sync.errors import AgentSyncError
 from agent_sync.git import Git
@@ -83,6 +84,15 @@ class Recorder:
         elif changed.state in _EVENTFUL and changed.state is not found[1].state:
             active.touch(self.place)
         return changed
+
+    def put_aside(self, now: datetime) -> Path | None:
+        """Move a record that cannot be used out of the way of a new one; return where to, None where there is none."""
+        store = active.unusable_record(self.place, self.home) if self.home else None
+        if store is None or self.home is None:
+            return None
+        aside = self.home.put_aside(store, now)
+        active.unpoint(self.place)
+        return aside
 
     def begin(self, task: NewTask, now: datetime, prepare: Callable[[], object] | None = None) -> Kept | None:
         """Begin the record of a task; a claim is worked on at once, other tasks wait for their first step.

@@ -14,6 +14,8 @@ from agent_sync.recovery.templates import CLAIM_TO_CLOSE
 
 MOST_RECEIPTS = 64
 VALIDATE = "validate"
+# What the record says of a run of the gates.
+GATES = "agent-sync gauntlet run"
 
 
 class Ending(Enum):
@@ -32,6 +34,12 @@ def validating(record: Record, command: str, now: datetime) -> Record:
     if record.state is State.STEP_RUNNING:
         return moved(record, Move.STEP_OUTPUT, now, command=command)
     return record
+
+
+def validation_command(record: Record) -> str:
+    """Return what the last validation ran, or is running; nothing where that is not known."""
+    begun = [event for event in record.history if event.trigger is Move.STEP_OUTPUT]
+    return str(begun[-1].details.get("command", "")) if begun else ""
 
 
 def receipted(record: Record, receipt: Receipt, now: datetime) -> Record:

@@ -9,9 +9,7 @@ from agent_sync.desk import Desk
 from agent_sync.errors import BadHook, BadInput, Conflict, HookBusy
 from agent_sync.leases.identity import worktree_id
 from agent_sync.leases.model import Tip
-from agent_sync.leasing.fence import remember
 from agent_sync.leasing.note import noted
-from agent_sync.lifecycle.actions import BranchPushed
 from agent_sync.lifecycle.tasks import Task
 from agent_sync.place import worktree
 from agent_sync.taking import Taken, Wish, finish, take as take_task
@@ -193,12 +191,14 @@ def _claimed_here(desk: Desk, task: Task, hook: Hook, tip: Tip | None) -> Taken 
     """Claim the issue in this worktree; the hook has decided whose it is, so the board's word is no objection."""
     held = desk.store.read()
     if held is not None:
-        held = _holding_on(desk, held, tip)
+        held = _with_lease(desk, held, tip)
         return finish(desk, held) if held.is_unmirrored else None
     return take_task(desk, replace(task, open_blockers=()), Wish(branch=hook.status.branch, take_over=True, held=tip))
 
 
-def _holding_on(desk: Desk, held: Claim, tip: Tip | None) -> Claim:
-    """Return the claim that was here before with the holding just won, without which it would be somebody else's."""
-    is_other = tip and held.lease and (held.is_lost or held.lease.nonce != tip.lease.nonce)
-    return remember(desk, held, BranchPushed("", noted(tip))) if tip and is_other else held
+def _with_lease(desk: Desk, claim: Claim, tip: Tip | None) -> Claim:
+    """Let the claim that is held here already prove the holding that was begun just now."""
+    if tip is None or (claim.lease and claim.lease.nonce == tip.lease.nonce):
+        return claim
+    with desk.store.locked() as token:
+        return desk.store.save(token, seen=claim, changed=claim.model_copy(update={"lease": noted(tip)}))

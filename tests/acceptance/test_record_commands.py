@@ -198,6 +198,8 @@ def test_record_that_cannot_be_read_is_not_none(tasks):
     shown = tasks.do("hook", "status")
     assert (shown.status, "error[bad-record]" in shown.stderr) == (5, True)
     assert "cannot be read" in tasks.do("status").stdout
+    recovered = tasks.do("hook", "recover")
+    assert (recovered.status, "mend hook.json from a copy" in recovered.stderr) == (1, True)
     assert (tasks.directory(TASK) / "hook.json").read_text() == "{"
 
 

@@ -228,3 +228,16 @@ def test_forge_of_somebody_else_is_left_alone(theatre):
     (own / "hooks" / "mine.txt").write_text("mine")
     assert "is not agent-sync's" in ran(theatre, "list").stderr
     assert [path.name for path in own.rglob("*")] == ["hooks", "mine.txt"]
+
+
+def test_work_resumed_in_the_same_worktree_can_be_pushed(theatre):
+    """After a handoff the same worktree takes the work again; the claim it still has proves the new holding."""
+    ran(theatre, "sling", "42", "w1")
+    worker = bound(theatre)
+    ran(worker, "take")
+    worker.stage.commit("cache.py", "lock\n", "Lock")
+    ran(worker, "handoff", "--resume-point", "write the test")
+    ran(worker, "take")
+    worker.stage.commit("more.py", "lock\n", "More")
+    played = worker.stage.command("push")
+    assert (played.status, played.stderr) == (0, "")

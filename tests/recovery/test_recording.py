@@ -5,11 +5,26 @@ import json
 import pytest
 from support.claims import claim
 from support.desk import Workshop
+from support.records import NOW, after, fresh_record
 
 from agent_sync import clock, quiet, recording
+from agent_sync.claim.phases import Phase
+from agent_sync.recovery.following import Goal, followed
 from agent_sync.recovery.machine import moved
-from agent_sync.recovery.states import Move
+from agent_sync.recovery.model import Recovery
+from agent_sync.recovery.resuming import resumed
+from agent_sync.recovery.states import Advice, CrashType, Move, State
+from agent_sync.recovery.validation import Ending, validated, validating
 from agent_sync.spool import Occasion
+
+RETRY = Recovery(
+    detected_at=NOW,
+    crash_type=CrashType.SIGNAL,
+    last_known_state=State.INITIALIZING,
+    was_validating=False,
+    recommended_action=Advice.RETRY_STEP,
+    reason="Nothing was under way.",
+)
 
 
 @pytest.fixture
@@ -49,3 +64,33 @@ def test_wake_up_is_not_what_the_human_asked_for(held):
     lay_by(held, "<task-notification>CI is green</task-notification>")
     recording.catch_up(held.desk)
     assert record(held).current_step.prompt == "fix it"
+
+
+def test_completed_step_keeps_its_own_checkpoint(held):
+    """That a step is complete is a checkpoint of that step: the next one has reached nothing yet."""
+    held.hold(claim(Phase.READY_FOR_PR))
+    recording.catch_up(held.desk)
+    (point,) = record(held).checkpoints
+    assert (point.description, point.step_name, point.attempt) == ("Step implement is complete", "implement", 1)
+    assert record(held).current_step.working_on == "Issue #42"
+
+
+def test_human_resumes_by_command(held):
+    """Whoever is waited for goes on with `agent-sync resume`, whose word is an answer."""
+    now = clock.now()
+    held.desk.recorder.change(lambda old: moved(old, Move.MANUAL_REQUIRED, now, reason="the gates failed"), now)
+    recording.catch_up(held.desk, Occasion(is_work=True))
+    assert record(held).state == "awaiting_human"
+    recording.catch_up(held.desk, Occasion(is_work=True, is_answer=True))
+    assert record(held).state == "step_running"
+
+
+@pytest.mark.parametrize("crashed", [False, True], ids=["beginning", "crashed"])
+def test_claim_killed_at_its_beginning_may_fail_often(crashed):
+    """A claim whose record was begun and no more takes as many attempts as any other."""
+    begun = fresh_record("claim-to-close")
+    taken_up = resumed(after(begun, Move.CRASH_DETECTED).model_copy(update={"recovery": RETRY}), NOW)
+    going = followed(taken_up if crashed else begun, Goal("implement"), NOW)
+    for _ in range(5):
+        going = validated(validating(going, "gates", NOW), Ending.FAILED, NOW)
+    assert (going.state, going.current_step.attempt) == ("step_running", 6)

@@ -20,6 +20,7 @@ from support.records import (
 
 from agent_sync import __version__
 from agent_sync.recovery.advice import Circumstances, diagnosed
+from agent_sync.recovery.following import Goal, followed
 from agent_sync.recovery.machine import moved
 from agent_sync.recovery.render import render
 from agent_sync.recovery.render_parts import length
@@ -27,6 +28,7 @@ from agent_sync.recovery.render_receipts import UNSIGNED, VALID
 from agent_sync.recovery.resuming import recovered
 from agent_sync.recovery.states import TERMINAL, Move, Standing, State
 from agent_sync.recovery.synopsis import synopsis
+from agent_sync.recovery.validation import GATES
 
 GOLDEN = Path(__file__).parents[1] / "fixtures" / "recovery" / "HOOK.md"
 VERDICTS = {"rcpt-001": VALID, "rcpt-002": "the signature does not fit what it signs", "rcpt-003": UNSIGNED}
@@ -108,8 +110,28 @@ TOLD = {
     ),
     "waiting": (moved(at_step("plan"), Move.MANUAL_REQUIRED, NOW, reason="who?"), "1. Waiting for: `who?`"),
     "waiting for the merge": (
-        moved(at_step("merge", "claim-to-close"), Move.MANUAL_REQUIRED, NOW, reason="PR #45"),
-        "3. Once they have acted, `agent-sync sync` looks again",
+        followed(at_step("merge", "claim-to-close"), Goal("merge", waits="PR #45"), NOW),
+        "3. They merge the pull request; `agent-sync sync` looks whether they have",
+    ),
+    "waiting for consent": (
+        followed(at_step("close", "claim-to-close"), Goal("close", waits="a human decides"), NOW),
+        "3. They decide with `/done`, or with `agent-sync done`: only they may",
+    ),
+    "waiting after failing gates": (
+        moved(at_step("implement", "claim-to-close"), Move.MANUAL_REQUIRED, NOW, reason="the gates failed"),
+        "3. Their answer in this session takes the task up again, and so does their `agent-sync resume`",
+    ),
+    "validating by a command": (
+        moved(at_step("plan"), Move.STEP_OUTPUT, NOW, command="make test"),
+        "2. Run `agent-sync validate -- make test`",
+    ),
+    "validating by the gates": (
+        moved(at_step("implement", "claim-to-close"), Move.STEP_OUTPUT, NOW, command=GATES),
+        "2. Run `agent-sync validate`: it runs the gates",
+    ),
+    "validating by nobody knows what": (
+        after(at_step("plan"), Move.STEP_OUTPUT),
+        "2. Run `agent-sync validate -- CMD`",
     ),
     "retry": (at_step("plan"), "### ✅ RETRY: Begin the `plan` step again"),
     "retry before setup": (fresh_record(), "### ✅ RETRY: Begin the first step again"),
@@ -119,9 +141,10 @@ TOLD = {
     ),
     "validate again": (
         moved(at_step("plan"), Move.STEP_OUTPUT, NOW, command="make test"),
-        "2. Run `agent-sync validate`: it was `make test`",
+        "2. Run `agent-sync validate -- make test`",
     ),
     "manual": (at_step("implement"), "### ✅ WAIT: A human must act"),
+    "claim handed off": (at_step("validate", "claim-to-close"), "3. Run `agent-sync sync`: it runs the gates"),
     "claim at work": (at_step("implement", "claim-to-close"), "run `agent-sync handoff --summary TEXT`"),
 }
 AFTER_A_CRASH = {"retry", "retry before setup", "resume", "validate again", "manual"}
