@@ -147,7 +147,7 @@ def _followed_up(desk: Desk, finished: Finished, claim: Claim | None, *, open_is
         if hook.state is State.FAILED and not may_be_requeued(hook):
             changes["escalated"] = ask_human(desk, hook)
         elif hook.state is State.FAILED and claim and claim.issue_number == hook.status.issue:
-            changes["trouble"] = give_back(desk, claim, reason="the attempt has failed", force=False)
+            changes["trouble"] = give_back(desk, claim, reason="the attempt has failed", force=False).trouble
     except AgentSyncError as error:
         changes["trouble"] = str(error)
     return Finished(**changes)
