@@ -105,6 +105,9 @@ def _reason_for_clone(desk: Desk, outcome: Outcome) -> str:
 
 def _is_own(desk: Desk, tip: Tip) -> bool:
     """Tell whether a lease was got by this very worktree, whose claim file was lost."""
+    if tip.lease.phase.startswith(rules.SLUNG):
+        # Got here for somebody else: a worker, who takes it from its hook.
+        return False
     written = desk.store.last_written()
     is_written = bool(written and written.lease and rules.is_mine(tip.lease, written.lease.nonce))
     return is_written or tip.lease.holder.worktree == worktree_id(desk.place)

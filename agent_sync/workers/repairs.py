@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from agent_sync.leases.model import State as LeaseState, Tip
 from agent_sync.leases.results import Unreadable
+from agent_sync.leases.rules import SLUNG
 from agent_sync.workers.attempts import lost_tries
 from agent_sync.workers.evidence import disagreements
 from agent_sync.workers.model import MOST_ATTEMPTS, Hook
@@ -14,8 +15,6 @@ from agent_sync.workers.names import WorkerName
 from agent_sync.workers.prime import LeaseSeen
 from agent_sync.workers.sight import HookSeen, Sight, is_overdue, lease_seen
 from agent_sync.workers.states import ACTIVE, State
-
-SLUNG = "slung to "
 
 
 class Mending(StrEnum):
