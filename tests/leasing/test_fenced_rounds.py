@@ -36,6 +36,10 @@ class Holding:
         """Give the lease back."""
         self.keeper.release(mine_of(self.tip.lease), Change(NOW))
 
+    def finish(self):
+        """Mark the work as done."""
+        self.keeper.finish(mine_of(self.tip.lease), Change(NOW))
+
     def lose(self):
         """Let somebody else have the issue."""
         self.end()
@@ -89,9 +93,21 @@ def test_own_ended_lease_is_still_ours(holding):
     workshop.github.pulls.append(pull(state=PullState.MERGED))
     workshop.github.issue_open = False
     holding.hold(Phase.DONE, pr_number=107)
-    holding.end()
+    holding.finish()
     workshop.drive()
     assert workshop.claim is None
+
+
+@pytest.mark.parametrize(("fields", "call"), WRITES.values(), ids=WRITES)
+def test_lease_that_was_given_back_writes_nothing(holding, fields, call):
+    """After a crash between giving the lease back and deleting the file, the issue is free: nothing is written for it."""
+    workshop = holding.workshop
+    workshop.github.pulls.append(pull(state=PullState.MERGED)) if call == "close_task" else None
+    holding.hold(**fields)
+    holding.end()
+    workshop.drive()
+    assert call not in workshop.github.calls
+    assert "left it released" in workshop.said[0]
 
 
 def test_vanished_ref_keeps_writes_back(holding):
