@@ -1,11 +1,11 @@
 """Leaves the work for the next session: written, pushed with the branch and verified before the session may end."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from agent_sync import clock
 from agent_sync.desk import Desk
-from agent_sync.errors import AgentSyncError, GitFailed
+from agent_sync.errors import AgentSyncError, BadInput, GitFailed
 from agent_sync.leases.model import Mode, Tip
 from agent_sync.leases.stores import Branch
 from agent_sync.workers import moves
@@ -62,7 +62,8 @@ def _handed_off(desk: Desk, name: str, note: Note) -> HandedOver:
         if held.hook.handoff and held.hook.state is State.HANDED_OFF and _is_same(desk, held.hook.handoff, drawn):
             return Order(HandedOver(held.name, held.hook.handoff, sight.notes, is_repeat=True))
         renewal = renewal_step(held.tip, now, mode=Mode.MANUAL, phase=WAITS)
-        moved = moves.handed_off(held.hook, drawn, holding_of(held.tip.lease, str(held.name)))
+        holding = replace(holding_of(held.tip.lease, str(held.name)), branch=drawn.branch)
+        moved = moves.handed_off(held.hook, drawn, holding)
         hook_step = Step(held.name.ref, held.sha, moved)
         return Order(HandedOver(held.name, drawn, sight.notes), (renewal, hook_step, *steps), branch)
 
@@ -74,7 +75,7 @@ def _handed_off(desk: Desk, name: str, note: Note) -> HandedOver:
 
 def _drawn(desk: Desk, held: HeldWork, note: Note, now: datetime) -> tuple[Handoff, tuple[Step, ...], Branch]:
     """Return the handoff, the step that keeps what is not committed, and the branch to push."""
-    branch = desk.git.current_branch() or held.hook.status.branch
+    branch = _branch(desk, held.hook)
     head = desk.git.head_of(branch) or ""
     changed = desk.git.changes()
     ref, sha, steps = _rescued(desk, held.hook, held.tip, now) if changed else ("", "", ())
@@ -96,6 +97,17 @@ def _drawn(desk: Desk, held: HeldWork, note: Note, now: datetime) -> tuple[Hando
             count=before.count + 1 if before else 1,
         )
     return handoff, steps, (branch, head) if head else None
+
+
+def _branch(desk: Desk, hook: Hook) -> str:
+    """Return the branch the work is on; stop where something else is checked out, which would be pushed in its place."""
+    claim = desk.store.read()
+    is_claimed = claim is not None and claim.issue_number == hook.status.issue
+    branch, current = (claim.branch if claim and is_claimed else "") or hook.status.branch, desk.git.current_branch()
+    if current != branch:
+        message = f"HEAD is on {f'branch {current}' if current else 'no branch'}, the work's branch is {branch}."
+        raise BadInput(message, attempted="handing off", helps=f"git switch {branch}")
+    return branch
 
 
 def _rescued(desk: Desk, hook: Hook, tip: Tip, now: datetime) -> tuple[str, str, tuple[Step, ...]]:
