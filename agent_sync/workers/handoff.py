@@ -100,7 +100,7 @@ def _drawn(desk: Desk, held: HeldWork, note: Note, now: datetime) -> tuple[Hando
 
 
 def _branch(desk: Desk, hook: Hook) -> str:
-    """Return the branch the work is on; stop where something else is checked out, which would be pushed in its place."""
+    """Return the branch the work is on; stop where another is checked out, which would be pushed in its place."""
     claim = desk.store.read()
     is_claimed = claim is not None and claim.issue_number == hook.status.issue
     branch, current = (claim.branch if claim and is_claimed else "") or hook.status.branch, desk.git.current_branch()

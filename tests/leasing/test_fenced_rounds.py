@@ -7,6 +7,7 @@ from support.claims import claim
 from support.github import pull
 
 from agent_sync.claim.phases import Phase
+from agent_sync.hooks.renewal import renew
 from agent_sync.leases.identity import holder_here
 from agent_sync.leases.keeper import CloneKeeper
 from agent_sync.leases.model import mine_of
@@ -108,6 +109,26 @@ def test_lease_that_was_given_back_writes_nothing(holding, fields, call):
     workshop.drive()
     assert call not in workshop.github.calls
     assert "left it released" in workshop.said[0]
+
+
+@pytest.mark.parametrize("end", [Holding.end, Holding.finish], ids=["given back", "done"])
+def test_renewal_of_an_ended_lease_is_no_loss(holding, end):
+    """A renewal that comes after our own release or close says nothing: nobody has taken anything from us."""
+    workshop = holding.workshop
+    holding.hold(Phase.CODING)
+    end(holding)
+    renew(workshop.desk, session_id="s1")
+    assert (workshop.said, workshop.claim.lease.lost_to) == ([], "")
+
+
+def test_renewal_that_finds_a_loss_says_so(holding):
+    """What was taken from us is recorded and told."""
+    workshop = holding.workshop
+    holding.hold(Phase.CODING)
+    holding.lose()
+    renew(workshop.desk, session_id="s1")
+    assert workshop.claim.lease.lost_to.startswith("ann (")
+    assert "Stop working on it" in workshop.said[0]
 
 
 def test_vanished_ref_keeps_writes_back(holding):
