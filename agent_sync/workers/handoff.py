@@ -8,6 +8,8 @@ from agent_sync.desk import Desk
 from agent_sync.errors import AgentSyncError, BadInput, GitFailed
 from agent_sync.leases.model import Mode, Tip
 from agent_sync.leases.stores import Branch
+from agent_sync.leasing.fence import remember
+from agent_sync.lifecycle.actions import LeaseLost
 from agent_sync.workers import moves
 from agent_sync.workers.held import HeldWork, held_work
 from agent_sync.workers.holdings import holding_of, renewal_step
@@ -41,6 +43,7 @@ class HandedOver:
     """The handoff that is safe now, and what every reader must know."""
 
     worker: WorkerName
+    issue: int
     handoff: Handoff
     notes: tuple[str, ...] = ()
     is_repeat: bool = False
@@ -58,19 +61,29 @@ def hand_off(desk: Desk, name: str, note: Note) -> HandedOver:
 def _handed_off(desk: Desk, name: str, note: Note) -> HandedOver:
     def decide(sight: Sight, now: datetime) -> Order[HandedOver]:
         held = held_work(desk, sight, name, attempted="handing off")
+        issue = held.tip.lease.issue
         drawn, steps, branch = _drawn(desk, held, note, now)
         if held.hook.handoff and held.hook.state is State.HANDED_OFF and _is_same(desk, held.hook.handoff, drawn):
-            return Order(HandedOver(held.name, held.hook.handoff, sight.notes, is_repeat=True))
+            return Order(HandedOver(held.name, issue, held.hook.handoff, sight.notes, is_repeat=True))
         renewal = renewal_step(held.tip, now, mode=Mode.MANUAL, phase=WAITS)
         holding = replace(holding_of(held.tip.lease, str(held.name)), branch=drawn.branch)
         moved = moves.handed_off(held.hook, drawn, holding)
         hook_step = Step(held.name.ref, held.sha, moved)
-        return Order(HandedOver(held.name, drawn, sight.notes), (renewal, hook_step, *steps), branch)
+        return Order(HandedOver(held.name, issue, drawn, sight.notes), (renewal, hook_step, *steps), branch)
 
     done = carry_out(desk, decide)
     if done.shas:
         _verify(desk, done.value, done.shas[done.value.worker.ref])
+    _let_go(desk, done.value)
     return done.value
+
+
+def _let_go(desk: Desk, handed: HandedOver) -> None:
+    """Let the claim here rest: whoever takes the work next, the sessions of this worktree leave it alone until then."""
+    claim = desk.store.read()
+    if claim and claim.lease and not claim.is_lost and claim.issue_number == handed.issue:
+        holder = f"the hook of {handed.worker} (`agent-sync worker take` goes on with it)"
+        remember(desk, claim, LeaseLost(holder))
 
 
 def _drawn(desk: Desk, held: HeldWork, note: Note, now: datetime) -> tuple[Handoff, tuple[Step, ...], Branch]:
