@@ -17,7 +17,7 @@ from agent_sync.workers.model import Handoff, Hook
 from agent_sync.workers.names import WorkerName, rescue_ref
 from agent_sync.workers.orders import Order, Step, carry_out
 from agent_sync.workers.reading import look
-from agent_sync.workers.rescue import rescue_commit
+from agent_sync.workers.rescue import not_kept, rescue_commit
 from agent_sync.workers.shelf import shelf_for
 from agent_sync.workers.sight import Sight
 from agent_sync.workers.states import State
@@ -69,7 +69,8 @@ def _handed_off(desk: Desk, name: str, note: Note) -> HandedOver:
         holding = replace(holding_of(held.tip.lease, str(held.name)), branch=drawn.branch)
         moved = moves.handed_off(held.hook, drawn, holding)
         hook_step = Step(held.name.ref, held.sha, moved)
-        return Order(HandedOver(held.name, issue, drawn, sight.notes), (renewal, hook_step, *steps), branch)
+        notes = (*sight.notes, *_not_kept(desk, drawn))
+        return Order(HandedOver(held.name, issue, drawn, notes), (renewal, hook_step, *steps), branch)
 
     done = carry_out(desk, decide)
     if done.shas:
@@ -130,6 +131,13 @@ def _rescued(desk: Desk, hook: Hook, tip: Tip, now: datetime) -> tuple[str, str,
     before = hook.handoff.rescue_sha if hook.handoff and hook.handoff.rescue_ref == ref else ""
     sha = rescue_commit(desk, issue=issue, before=before, when=int(now.timestamp()))
     return ref, sha, (Step(ref, before, sha),)
+
+
+def _not_kept(desk: Desk, handoff: Handoff) -> tuple[str, ...]:
+    paths = not_kept(desk, handoff.rescue_sha, handoff.files) if handoff.rescue_sha else ()
+    return tuple(
+        f"{path} is a repository of its own: what is in it is not kept. Commit and push it there." for path in paths
+    )
 
 
 def _is_same(desk: Desk, before: Handoff, now: Handoff) -> bool:
