@@ -80,6 +80,8 @@ def push(desk: Desk, claim: Claim, branch: str, sha: str) -> BranchPushed | Leas
             raise desk.git.push_failure(reason, remote, branch)
         case Lost(tip):
             return LeaseLost(held_by(tip.lease))
+        case Unknown(Doubt.VANISHED):
+            return _vanished(desk, claim)
         case Unknown(_, reason):
             return LeaseUnknown(reason)
 
@@ -124,8 +126,14 @@ def _judged(desk: Desk, claim: Claim, seen: Seen, *, is_ending: bool) -> LeaseLo
     if isinstance(seen, Unknown):
         return LeaseUnknown(seen.reason)
     if claim.lease is None or seen is None:
-        where = desk.settings.git.remote if claim.lease and claim.lease.where == "remote" else "this clone"
-        return LeaseUnknown(f"Its claim ref is gone from {where}.")
+        return _vanished(desk, claim)
     is_lost = standing(mine_in(claim, claim.lease), seen) is Standing.LOST
     is_given_back = seen.lease.state is State.RELEASED and not is_ending
     return LeaseLost(held_by(seen.lease)) if is_lost or is_given_back else None
+
+
+def _vanished(desk: Desk, claim: Claim) -> LeaseUnknown:
+    """Return that the ref was deleted, which no second try mends, and what does."""
+    where = desk.settings.git.remote if claim.lease and claim.lease.where == "remote" else "this clone"
+    helps = f"`agent-sync release --force`, then `agent-sync claim {claim.issue_number}`, makes it anew"
+    return LeaseUnknown(f"Its claim ref is gone from {where}: {helps}.")

@@ -7,11 +7,13 @@ from support.claims import claim
 from support.github import pull
 
 from agent_sync.claim.phases import Phase
+from agent_sync.errors import LeaseUnsettled
 from agent_sync.hooks.renewal import renew
 from agent_sync.leases.identity import holder_here
 from agent_sync.leases.keeper import CloneKeeper
 from agent_sync.leases.model import mine_of
 from agent_sync.leases.results import Change, Request
+from agent_sync.leasing.fence import pushed
 from agent_sync.leasing.note import noted
 from agent_sync.lifecycle.facts import PullState, Trigger
 
@@ -139,7 +141,10 @@ def test_vanished_ref_keeps_writes_back(holding):
     workshop.drive()
     assert "open_pull" not in workshop.github.calls
     assert "cannot be told, so nothing was written" in workshop.said[0]
+    assert "`agent-sync release --force`" in workshop.said[0]
     assert workshop.claim.lease.lost_to == ""
+    with pytest.raises(LeaseUnsettled, match="gone from this clone: `agent-sync release --force`"):
+        pushed(workshop.desk, workshop.claim, "work", "0" * 40)
 
 
 def test_closing_ends_the_lease_before_the_file_goes(holding):
