@@ -56,3 +56,16 @@ def test_worktree_that_lost_the_work_stays_out(fleet):
     take(two.desk(), "w1")
     claim = one.desk().store.read()
     assert isinstance(stopped(one.desk(), claim), LeaseLost)
+
+
+def test_taking_what_has_expired_is_a_sign_of_life(fleet):
+    """Work that a new session goes on with after a long pause is not put back under its hands."""
+    machine = fleet.machine("one")
+    sling(machine.desk(), Sling(42, "w1"))
+    first = take(machine.desk(**SHORT), "w1").work.tip
+    time.sleep(1.1)
+    assert [one.kind for one in examine(machine.desk(**SHORT))[1]] == ["expired"]
+    again = take(machine.desk(**SHORT), "w1").work.tip
+    assert (again.lease.nonce, again.lease.epoch) == (first.lease.nonce, first.lease.epoch)
+    assert again.lease.renewed_at > first.lease.renewed_at
+    assert again.sha == fleet.refs()["refs/agentsync/claims/42"]
