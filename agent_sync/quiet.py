@@ -52,7 +52,8 @@ def keep(hook: str, raw: bytes) -> None:
     target = spool_file(where, hook)
     temporary = f"{target}.{os.getpid()}.tmp"
     try:
-        with open(temporary, "wb") as file:
+        # What people say is theirs alone, and may hold what the record would mask.
+        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
             file.write(raw)
         os.replace(temporary, target)
     except OSError:

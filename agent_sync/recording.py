@@ -155,6 +155,7 @@ def _begin_missing(desk: Desk, claim: Claim | None, occasion: Occasion) -> None:
 def _caught_up(  # noqa: PLR0913  # the record, the world, and what was said
     record: Record, *, desk: Desk, claim: Claim | None, occasion: Occasion, is_answer: bool, now: datetime
 ) -> Record:
+    record = _placed(record, desk, claim)
     goal = goal_of(claim) if claim and record.template == CLAIM_TO_CLOSE else None
     if occasion.is_work:
         record = _at_work(desk, record, occasion, now)
@@ -168,6 +169,13 @@ def _caught_up(  # noqa: PLR0913  # the record, the world, and what was said
     record = reconciled(record, desk.git, desk.place, desk.settings, now)
     record = noted(record, desk.git, tuple(_milestones(desk, before, record, claim)), now, os.urandom)
     return progressed(words.with_work(record))
+
+
+def _placed(record: Record, desk: Desk, claim: Claim | None) -> Record:
+    """Return the record where its worktree is now, which may have been moved, on the branch that its claim names."""
+    is_claim = claim is not None and record.template == CLAIM_TO_CLOSE
+    where = {"worktree": desk.place.root, "branch": claim.branch if claim and is_claim else record.branch}
+    return record.model_copy(update=where)
 
 
 def _at_work(desk: Desk, record: Record, occasion: Occasion, now: datetime) -> Record:

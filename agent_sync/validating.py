@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agent_sync import files, recording
 from agent_sync.desk import Desk
-from agent_sync.errors import LockHeld
+from agent_sync.errors import LockHeld, NoRecord
 from agent_sync.recovery.derived import ARTIFACTS
 from agent_sync.recovery.evidence import Ran
 from agent_sync.recovery.model import Record
@@ -34,7 +34,7 @@ class Check:
     timeout: timedelta | None = None
 
 
-def validate(desk: Desk, kept: Kept, check: Check, shown: Outlet) -> Record | None:
+def validate(desk: Desk, kept: Kept, check: Check, shown: Outlet) -> Record:
     """Run a command for the task and return the record with its receipt; two at a time are refused."""
     directory = kept[0].directory
     with files.locked_if_free(directory / _LOCK) as is_alone:
@@ -49,10 +49,22 @@ def validate(desk: Desk, kept: Kept, check: Check, shown: Outlet) -> Record | No
         surroundings = Surroundings(Path(desk.cwd), desk.environment, desk.processes, limit)
         ran = run(check.command, surroundings, under_way, shown=shown)
         looked = _looked(before, working_tree_state(desk.git))
-        return recording.work(
-            desk,
-            lambda record, now: _ended(desk, record, (ran, check.label), looked=looked, under_way=under_way, now=now),
-        )
+        task_id = kept[1].task_id
+
+        def ended(record: Record, now: datetime) -> Record:
+            if record.task_id != task_id:
+                raise _over(task_id)
+            return _ended(desk, record, (ran, check.label), looked=looked, under_way=under_way, now=now)
+
+        changed = recording.work(desk, ended)
+        if changed is None:
+            raise _over(task_id)
+        return changed
+
+
+def _over(task_id: str) -> NoRecord:
+    message = f"Task {task_id} has ended while the command ran, so no receipt was made."
+    return NoRecord(message, attempted="noting how the validation ended", helps="agent-sync hook status")
 
 
 def ending_of(ran: Ran) -> Ending:

@@ -161,9 +161,8 @@ def _tell(taken: Taken) -> None:
         click.echo(f"warning: {one_line(warning)}", err=True)
     claim = taken.claim
     verb = "Restored the claim of" if taken.is_restored else "Claimed"
-    click.echo(f"{verb} issue #{claim.issue_number} {quoted(taken.title)} on branch {claim.branch} in {taken.root}.")
-    if taken.scope:
-        click.echo(taken.scope)
+    where = f"on branch {claim.branch} in {taken.root}. {taken.scope}".rstrip()
+    click.echo(f"{verb} issue #{claim.issue_number} {quoted(taken.title)} {where}")
     if taken.trouble:
         click.echo(f"GitHub could not be told everything: {taken.trouble}", err=True)
         click.echo("  try: agent-sync sync", err=True)

@@ -9,6 +9,8 @@ from agent_sync.cli.recorded import standing_of
 from agent_sync.desk import Desk
 from agent_sync.errors import AgentSyncError
 from agent_sync.recovery.by_hand import HELPS
+from agent_sync.recovery.model import Record
+from agent_sync.recovery.templates import CLAIM_TO_CLOSE
 
 
 @dataclass(frozen=True)
@@ -36,4 +38,11 @@ def record_seen(desk: Desk) -> Seen:
         f"Last Checkpoint: {checkpoint_line(record, clock.now())}",
     )
     changed = () if values["integrity"] == "intact" else (f"Integrity: {values['integrity']}",)
-    return Seen(values, (*lines, *changed), HELPS.get(record.state, "agent-sync hook status"))
+    return Seen(values, (*lines, *changed), _following(record))
+
+
+def _following(record: Record) -> str:
+    """Return what leads on; a claim's task is moved by its claim, without which it can be taken again or given up."""
+    if record.template == CLAIM_TO_CLOSE:
+        return f"agent-sync claim {record.issue_number}, or agent-sync abandon"
+    return HELPS.get(record.state, "agent-sync hook status")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent_sync import clock, quiet
 from agent_sync.desk import Desk
-from agent_sync.errors import AgentSyncError
+from agent_sync.errors import AgentSyncError, BadKey
 from agent_sync.gauntlet.prepare import Prepared
 from agent_sync.gauntlet.results import Executed, RunResult
 from agent_sync.gauntlet.status import Status
@@ -53,7 +53,7 @@ def _began(desk: Desk, now: datetime) -> None:
 
 def _ended(desk: Desk, prepared: Prepared, result: RunResult, *, is_full: bool, now: datetime) -> None:
     from agent_sync.recovery.signed import Looked, with_validation
-    from agent_sync.recovery.validation import Ending
+    from agent_sync.recovery.validation import Ending, validated
 
     ran = tuple((_ran(one.executed), one.id) for one in result.results if one.executed)
     head = prepared.repo.head()
@@ -61,9 +61,14 @@ def _ended(desk: Desk, prepared: Prepared, result: RunResult, *, is_full: bool, 
     tree = prepared.snapshot.tree
     looked = Looked(head, tree, is_dirty=tree != committed, kind="gate")
     ending = _ending(result.status) if is_full else Ending.UNDECIDED
-    desk.recorder.change(
-        lambda record: with_validation(desk.recorder, record, ran, looked=looked, ending=ending, now=now), now
-    )
+    try:
+        desk.recorder.change(
+            lambda record: with_validation(desk.recorder, record, ran, looked=looked, ending=ending, now=now), now
+        )
+    except BadKey:
+        # Without a key nothing can be proven; how the run ended is known all the same.
+        desk.recorder.change(lambda record: validated(record, ending, now), now)
+        raise
 
 
 def _ran(executed: Executed) -> "Ran":

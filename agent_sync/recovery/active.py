@@ -95,6 +95,12 @@ def _is_of(place: Place, record: Record) -> bool:
     return record.worktree == place.root or not Path(record.worktree).exists()
 
 
+def _may_be_of(place: Place, record: Record) -> bool:
+    """Tell whether a record that nothing points at can be this worktree's: another may have lain at the same path."""
+    is_held = record.issue_number is None or Path(place.claim_file).exists()
+    return record.worktree == place.root and is_held
+
+
 def _searched(place: Place, home: Home) -> Active | None:
     """Return the newest record of this worktree that has not ended."""
     workspace = workspace_of(place)
@@ -112,7 +118,7 @@ def _searched(place: Place, home: Home) -> Active | None:
                 continue
             raise
         active = _unless_ended(store, record)
-        found += [active] if active and active[1].worktree == place.root else []
+        found += [active] if active and _may_be_of(place, active[1]) else []
     return max(found, key=lambda one: one[1].updated_at, default=None)
 
 

@@ -12,7 +12,6 @@ from agent_sync.recovery.receipt import Receipt
 from agent_sync.recovery.states import Move, State, StepStatus
 from agent_sync.recovery.templates import CLAIM_TO_CLOSE
 
-MOST_RECEIPTS = 64
 VALIDATE = "validate"
 # What the record says of a run of the gates.
 GATES = "agent-sync gauntlet run"
@@ -47,8 +46,7 @@ def receipted(record: Record, receipt: Receipt, now: datetime) -> Record:
     digest = hashlib.sha256(canonical(receipt.model_dump(mode="json"))).hexdigest()
     named = {"receipt_id": receipt.receipt_id, "command": receipt.command, "exit_code": receipt.exit_code}
     noted = moved(record, Move.RECEIPT, now, **named, digest=digest)
-    kept = (*record.receipts, receipt)[-MOST_RECEIPTS:]
-    changes = {"receipts": kept, "receipts_total": record.receipts_total + 1}
+    changes = {"receipts": (*record.receipts, receipt), "receipts_total": record.receipts_total + 1}
     return _proven(noted.model_copy(update=changes), receipt)
 
 

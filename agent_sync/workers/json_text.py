@@ -5,6 +5,6 @@ from typing import Any
 
 
 def json_text(value: Any) -> bytes:
-    """Return a value's JSON, the same bytes for the same value; half a character is an error, never another one."""
+    """Return a value's JSON, the same bytes for the same value; ValueError for what JSON cannot carry."""
     text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return text.encode()

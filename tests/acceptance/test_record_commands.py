@@ -199,8 +199,10 @@ def test_record_that_cannot_be_read_is_not_none(tasks):
     assert (shown.status, "error[bad-record]" in shown.stderr) == (5, True)
     assert "cannot be read" in tasks.do("status").stdout
     recovered = tasks.do("hook", "recover")
-    assert (recovered.status, "mend hook.json from a copy" in recovered.stderr) == (1, True)
-    assert (tasks.directory(TASK) / "hook.json").read_text() == "{"
+    assert (recovered.status, "error[no-record]" in recovered.stderr) == (1, True)
+    aside = Path(recovered.stdout.strip().rpartition(" ")[2].removesuffix("."))
+    assert (aside / "hook.json").read_text() == "{"
+    assert tasks.do(*START).status == 0
 
 
 def test_home_of_records_can_be_moved(tasks, tmp_path):
@@ -474,3 +476,11 @@ def test_git_wakes_the_record(tasks):
     assert [checks[name] for name in ("record home", "record key", "record", "git hook")] == ["ok"] * 4
     assert tasks.do("hook", "uninstall").status == 0
     assert not (tasks.root / ".git" / "hooks" / "post-commit").exists()
+
+
+def test_validation_of_a_task_that_ended_meanwhile(tasks):
+    """What ran for a task that is over makes no receipt, least of all one of the task that was begun since."""
+    tasks.do(*START)
+    done = tasks.do("validate", "--", "agent-sync abandon && agent-sync start other --template bugfix")
+    assert (done.status, f"Task {TASK} has ended while the command ran" in done.stderr) == (1, True)
+    assert (tasks.record("other")["receipts"], tasks.record("other")["state"]) == ([], "step_pending")

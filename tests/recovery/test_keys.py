@@ -111,7 +111,7 @@ SPOILED = {
     "directory writable by others": (lambda at: at.directory.chmod(0o777), "written by others", "chmod 700"),
     "symbolic link": (lambda at: linked(at.master), "symbolic link", "ls -l"),
     "link to nowhere": (lambda at: dangling(at.master), "symbolic link", "ls -l"),
-    "directory": (lambda at: replaced_by_directory(at.master), "[Dd]irectory", "ls -l"),
+    "directory": (lambda at: replaced_by_directory(at.master), "not a plain file", "ls -l"),
     "pipe": (lambda at: replaced_by_pipe(at.master), "not a plain file", "ls -l"),
     "empty": (lambda at: at.master.write_bytes(b""), "it has 0 bytes", "backup"),
     "truncated": (lambda at: at.master.write_text(HEX[:40]), "it has 40 bytes", "backup"),

@@ -1,6 +1,7 @@
 """What sessions, claims and git bring into the recovery record, without any process in between."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from support.claims import claim
@@ -9,10 +10,15 @@ from support.records import NOW, after, fresh_record
 
 from agent_sync import clock, quiet, recording
 from agent_sync.claim.phases import Phase
+from agent_sync.gauntlet.receipts import note_began, note_ended
+from agent_sync.gauntlet.results import Executed, JobResult, Outcome
+from agent_sync.gauntlet.status import Status
+from agent_sync.recovery.examining import examined, found_receipt
 from agent_sync.recovery.following import Goal, followed
 from agent_sync.recovery.machine import moved
 from agent_sync.recovery.model import Recovery
 from agent_sync.recovery.resuming import resumed
+from agent_sync.recovery.signing import Valid
 from agent_sync.recovery.states import Advice, CrashType, Move, State
 from agent_sync.recovery.validation import Ending, validated, validating
 from agent_sync.spool import Occasion
@@ -94,3 +100,66 @@ def test_claim_killed_at_its_beginning_may_fail_often(crashed):
     for _ in range(5):
         going = validated(validating(going, "gates", NOW), Ending.FAILED, NOW)
     assert (going.state, going.current_step.attempt) == ("step_running", 6)
+
+
+def test_record_moves_with_its_worktree(held):
+    """A worktree that was moved takes its record along, so that another one at the old path finds none."""
+    held.root = held.root.rename(held.root.with_name("moved"))
+    held.new_desk(HOME=held.desk.environment["HOME"], ATLAS_HOME="")
+    recording.catch_up(held.desk)
+    assert record(held).worktree == str(held.root)
+
+
+def test_claim_with_another_branch_is_followed(held):
+    """The record names the branch that the claim names now."""
+    held.hold(claim(branch="claude/another-42"))
+    recording.catch_up(held.desk)
+    assert record(held).branch == "claude/another-42"
+
+
+def test_newcomer_at_an_old_path_is_at_no_claim(held):
+    """A clone made anew where another was holds no claim, so it is not at the record of one; with the claim it is."""
+    (held.root / ".git" / "agentsync" / "record").unlink()
+    held.desk.store.file.unlink()
+    assert held.desk.recorder.opened() is None
+    held.hold(claim())
+    assert record(held).issue_number == 42
+
+
+@pytest.mark.parametrize(("status", "attempt"), [(Status.FAILED, 2), (Status.PASSED, 1)], ids=["failed", "passed"])
+def test_gates_end_on_record_without_a_key(held, status, attempt):
+    """Where no receipt can be signed the record still says how the gates ended, and the human is told why."""
+    key = held.desk.recorder.home.root / "keys" / "master.key"
+    key.parent.mkdir(mode=0o700)
+    key.write_text("no key\n")
+    key.chmod(0o600)
+    note_began(held.desk)
+    assert record(held).state == "step_validating"
+    ran = Executed("make lint", str(held.root), 0, NOW, NOW, "0" * 64)
+    job = JobResult("check:.:lint", Outcome.PASSED, executed=ran)
+    prepared = SimpleNamespace(repo=SimpleNamespace(head=lambda: "a" * 40), snapshot=SimpleNamespace(tree="b" * 40))
+    note_ended(held.desk, prepared, SimpleNamespace(results=(job,), status=status), is_full=True)
+    assert (record(held).state, record(held).current_step.attempt) == ("step_running", attempt)
+    assert "64 hexadecimal digits" in held.said[0]
+
+
+def test_words_that_lie_by_are_for_their_owner_alone(held):
+    """What was said is not masked yet while it lies by, so nobody else can read it."""
+    lay_by(held, "use the token")
+    assert (held.root / ".git" / "agentsync" / "spool.on-prompt").stat().st_mode & 0o777 == 0o600
+
+
+def test_every_receipt_of_a_large_run_is_kept(held):
+    """One run of more gates than hook.json lists leaves a file for each of them, and each can be verified."""
+    note_began(held.desk)
+    jobs = tuple(
+        JobResult(f"check:{number}", Outcome.PASSED, executed=Executed("lint", "/", 0, NOW, NOW, "0" * 64))
+        for number in range(70)
+    )
+    prepared = SimpleNamespace(repo=SimpleNamespace(head=lambda: "a" * 40), snapshot=SimpleNamespace(tree="b" * 40))
+    note_ended(held.desk, prepared, SimpleNamespace(results=jobs, status=Status.PASSED), is_full=True)
+    kept = held.desk.recorder.opened()
+    assert (len(kept[1].receipts), kept[1].receipts_total) == (64, 70)
+    found = found_receipt("rcpt-001", [kept])
+    assert found
+    assert isinstance(examined(*found, held.desk.environment), Valid)
