@@ -160,7 +160,7 @@ def _refuse_twins(desk: Desk, number: int) -> None:
 
 def give_back(desk: Desk, claim: Claim, *, reason: str, force: bool) -> Given:
     """Give the task back: board and assignment while nobody else can have it, then the lease, then the file."""
-    found = fence.stopped(desk, claim)
+    found = fence.stopped(desk, claim, is_ending=True)
     if isinstance(found, LeaseLost):
         given = Given(lost_to=found.lost_to)
     else:

@@ -40,8 +40,9 @@ def recalled(desk: Desk, event: HookEvent) -> Reply:
     recording.catch_up(desk, Occasion(session_id=event.session_id))
     # Whose session this is, its first event has to say: what was quiet in the one before is not answered quietly.
     active.touch(desk.place)
-    found = desk.recorder.opened()
-    if found is None:
+    found, claim = desk.recorder.opened(), desk.store.read()
+    if found is None or (claim and claim.is_lost):
+        # Work that is somebody else's now must not be gone on with, however far it had come here.
         return Reply()
     line = synopsis(found[1], str(found[0].directory))
     return Reply(agent=(line,) if line else ())

@@ -9,6 +9,7 @@ from agent_sync import clock, files
 from agent_sync.claim.model import Claim, LeaseNote
 from agent_sync.desk import Desk
 from agent_sync.leases.results import Lost, Outcome, Unknown, Won
+from agent_sync.leases.rules import is_mine
 from agent_sync.leasing.fence import remember
 from agent_sync.leasing.note import change_of, keeper_of, mine_in, noted, renewal_due_at
 from agent_sync.leasing.words import held_by
@@ -56,6 +57,9 @@ def _settle(desk: Desk, claim: Claim, outcome: Outcome, session_id: str) -> None
         case Won(tip):
             remember(desk, claim, BranchPushed("", noted(tip)))
             desk.log.write(clock.now(), "renewed", issue=claim.issue_number, epoch=tip.lease.epoch)
+        case Lost(tip) if claim.lease and is_mine(tip.lease, claim.lease.nonce):
+            # Ended by a command of ours that is about to delete the file.
+            desk.log.write(clock.now(), "lease-ended", issue=claim.issue_number, state=tip.lease.state.value)
         case Lost(tip):
             lost = LeaseLost(held_by(tip.lease))
             desk.outbox.add([messages.lease_lost(evolve(claim, lost), session_id)])

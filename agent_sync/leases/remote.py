@@ -1,8 +1,10 @@
 """One push and one fetch of claim refs, and what git's own machine-readable answer says of them."""
 
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
 from agent_sync.errors import GitFailed
 from agent_sync.git import NETWORK_LIMIT, Git, refuse_odd_branch
@@ -44,7 +46,7 @@ class Pushed:
 
     verdict: Verdict
     text: str = ""
-    # Whether anything may have been sent: git dies of a remote that it cannot even ask for its refs.
+    # Whether anything may have been sent: a remote that git cannot even ask for its refs gets nothing.
     was_sent: bool = True
 
 
@@ -65,12 +67,25 @@ def push(
         refuse_odd_branch(branch[0])
         specs.append(f"{branch[1]}:refs/heads/{branch[0]}")
     options = ["--atomic", "--porcelain", "--no-signed", *own, *leases]
-    try:
-        done = git.ask("push", *options, "--", address, *specs, timeout=limit_s)
-    except GitFailed as error:
-        return Pushed(Verdict.SILENT, str(error))
-    verdict = _verdict(done, {update.ref for update in updates})
-    return Pushed(verdict, said(done), was_sent=done.status != _DIED)
+    refs = {update.ref for update in updates}
+    with tempfile.TemporaryDirectory(prefix="agent-sync-") as directory:
+        packets = Path(directory) / "packets"
+        traced = {"GIT_TRACE_PACKET": str(packets)}
+        try:
+            done = git.ask("push", *options, "--", address, *specs, variables=traced, timeout=limit_s)
+        except GitFailed as error:
+            return Pushed(Verdict.SILENT, str(error))
+        # Git dies of a connection in the same way before and after it has asked for the change.
+        was_sent = done.status != _DIED or _is_sent(packets, refs)
+    return Pushed(_verdict(done, refs), said(done), was_sent=was_sent)
+
+
+def _is_sent(packets: Path, refs: set[str]) -> bool:
+    """Tell from what git has written to the wire whether it asked for a change of any of the refs."""
+    if not packets.exists():
+        return False
+    sent = (line.partition("> ")[2] for line in packets.read_text(errors="replace").splitlines())
+    return any(ref in line for line in sent for ref in refs)
 
 
 def fetch(  # noqa: PLR0913  # from where, what, to where, and how long

@@ -8,6 +8,8 @@ from agent_sync.leases.results import Change, Request
 
 ALLOWANCE_S = 60.0
 RENEWALS_PER_TTL = 4
+# How the phase of a claim begins that is kept for a worker; the worker's name follows.
+SLUNG = "slung to "
 
 
 class Standing(StrEnum):

@@ -4,6 +4,7 @@ from agent_sync import clock
 from agent_sync.claim.model import Claim
 from agent_sync.desk import Desk
 from agent_sync.errors import Conflict, LeaseUnsettled
+from agent_sync.leases.model import State
 from agent_sync.leases.results import BranchRefused, Doubt, Lost, Seen, Unknown, Won
 from agent_sync.leases.rules import Standing, standing
 from agent_sync.leasing.note import change_of, keeper_of, mine_in, noted
@@ -17,14 +18,17 @@ READ_LIMIT = 20.0
 _PASSING = frozenset({Doubt.UNREACHABLE, Doubt.UNWRITTEN})
 
 
-def stopped(desk: Desk, claim: Claim) -> LeaseLost | LeaseUnknown | None:
-    """Return what keeps a claim from being acted on, from one look at its ref; a claim without a lease has no fence."""
+def stopped(desk: Desk, claim: Claim, *, is_ending: bool = False) -> LeaseLost | LeaseUnknown | None:
+    """Return what keeps a claim from being acted on, from one look at its ref; a claim without a lease has no fence.
+
+    One that was given back is free for others, so that only its end may still be gone through.
+    """
     if claim.lease is None:
         return None
     if claim.is_lost:
         return known_loss(claim)
     seen = keeper_of(desk, claim.lease, limit_s=READ_LIMIT).read(claim.issue_number)
-    return _judged(desk, claim, seen)
+    return _judged(desk, claim, seen, is_ending=is_ending)
 
 
 def known_loss(claim: Claim) -> LeaseLost | None:
@@ -76,6 +80,8 @@ def push(desk: Desk, claim: Claim, branch: str, sha: str) -> BranchPushed | Leas
             raise desk.git.push_failure(reason, remote, branch)
         case Lost(tip):
             return LeaseLost(held_by(tip.lease))
+        case Unknown(Doubt.VANISHED):
+            return _vanished(desk, claim)
         case Unknown(_, reason):
             return LeaseUnknown(reason)
 
@@ -116,11 +122,18 @@ def _put_off(desk: Desk, claim: Claim, doubt: Unknown, attempted: str) -> None:
         raise LeaseUnsettled(message, attempted=attempted, helps="run the same command again, or agent-sync sync")
 
 
-def _judged(desk: Desk, claim: Claim, seen: Seen) -> LeaseLost | LeaseUnknown | None:
+def _judged(desk: Desk, claim: Claim, seen: Seen, *, is_ending: bool) -> LeaseLost | LeaseUnknown | None:
     if isinstance(seen, Unknown):
         return LeaseUnknown(seen.reason)
     if claim.lease is None or seen is None:
-        where = desk.settings.git.remote if claim.lease and claim.lease.where == "remote" else "this clone"
-        return LeaseUnknown(f"Its claim ref is gone from {where}.")
+        return _vanished(desk, claim)
     is_lost = standing(mine_in(claim, claim.lease), seen) is Standing.LOST
-    return LeaseLost(held_by(seen.lease)) if is_lost else None
+    is_given_back = seen.lease.state is State.RELEASED and not is_ending
+    return LeaseLost(held_by(seen.lease)) if is_lost or is_given_back else None
+
+
+def _vanished(desk: Desk, claim: Claim) -> LeaseUnknown:
+    """Return that the ref was deleted, which no second try mends, and what does."""
+    where = desk.settings.git.remote if claim.lease and claim.lease.where == "remote" else "this clone"
+    helps = f"`agent-sync release --force`, then `agent-sync claim {claim.issue_number}`, makes it anew"
+    return LeaseUnknown(f"Its claim ref is gone from {where}: {helps}.")

@@ -12,7 +12,7 @@ from agent_sync.errors import AgentSyncError
 from agent_sync.leases.keeper import CloneKeeper, keeper_for
 from agent_sync.leases.model import Tip, Where
 from agent_sync.leases.objects import tips_below
-from agent_sync.leases.remote import CLAIMS, TRACKING, fetch
+from agent_sync.leases.remote import CLAIMS, TRACKING, fetch_refs, refspecs
 from agent_sync.leases.results import Unreadable
 from agent_sync.place import worktree
 
@@ -93,5 +93,7 @@ def _fetched(desk: Desk) -> tuple[Where, str]:
     keeper = keeper_for(desk.git, desk.place, desk.settings, clock.now())
     if isinstance(keeper, CloneKeeper):
         return Where.CLONE, keeper.reason
-    trouble = fetch(desk.git, keeper.address, below=ROOT, tracking=f"{TRACKING}{remote}/")
+    # Not all that lies there: a rescue holds as many files as its worktree did.
+    specs = [spec for kind in ("claims/", "hooks/") for spec in refspecs(ROOT + kind, f"{TRACKING}{remote}/{kind}")]
+    trouble = fetch_refs(desk.git, keeper.address, specs)
     return (Where.CLONE, f"{remote} cannot be reached: {trouble}") if trouble else (Where.REMOTE, "")

@@ -52,6 +52,7 @@ def acquire(desk: Desk, ask: Ask) -> Hold:
     outcome = keeper.acquire(ask.issue, _request(desk, ask, branch=ask.branch))
     reason = keeper.reason if isinstance(keeper, CloneKeeper) else _reason_for_clone(desk, outcome)
     if reason and not isinstance(keeper, CloneKeeper):
+        _refuse_known(desk, keeper, ask.issue)
         keeper = CloneKeeper(desk.git, desk.place, desk.settings.git.remote, reason)
         outcome = keeper.acquire(ask.issue, _request(desk, ask, branch=ask.branch))
     match outcome:
@@ -103,8 +104,18 @@ def _reason_for_clone(desk: Desk, outcome: Outcome) -> str:
     return _LOCAL_INSTEAD.get(outcome.doubt, "").format(remote=desk.settings.git.remote)
 
 
+def _refuse_known(desk: Desk, keeper: RemoteKeeper, issue: int) -> None:
+    """Stop before an issue is claimed for this clone only that somebody held when the remote was last seen."""
+    known = keeper.remote_store.known(issue)
+    if isinstance(known, Tip) and known.lease.state is State.HELD and not _is_own(desk, known):
+        raise conflict(known.lease)
+
+
 def _is_own(desk: Desk, tip: Tip) -> bool:
     """Tell whether a lease was got by this very worktree, whose claim file was lost."""
+    if tip.lease.phase.startswith(rules.SLUNG):
+        # Got here for somebody else: a worker, who takes it from its hook.
+        return False
     written = desk.store.last_written()
     is_written = bool(written and written.lease and rules.is_mine(tip.lease, written.lease.nonce))
     return is_written or tip.lease.holder.worktree == worktree_id(desk.place)

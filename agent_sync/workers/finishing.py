@@ -74,7 +74,9 @@ def finish_work(desk: Desk, name: str, given: Given, *, open_issues: bool) -> Fi
         held = held_work(desk, sight, name, attempted="giving a result")
         result = _result(desk, held.hook, given, claim, now)
         moved = moves.finished(held.hook, result, holding_of(held.tip.lease, str(held.name)))
-        claim_step = renewal_step(held.tip, now, mode=Mode.AUTO, phase=str(result.status).lower())
+        # Failed work that is not tried again is kept until a human has looked, however long that takes.
+        mode = Mode.MANUAL if moved.hook.state is State.FAILED else Mode.AUTO
+        claim_step = renewal_step(held.tip, now, mode=mode, phase=str(result.status).lower())
         if may_be_requeued(moved.hook):
             claim_step = ending_step(held.tip, now)
         return Order(
@@ -147,7 +149,7 @@ def _followed_up(desk: Desk, finished: Finished, claim: Claim | None, *, open_is
         if hook.state is State.FAILED and not may_be_requeued(hook):
             changes["escalated"] = ask_human(desk, hook)
         elif hook.state is State.FAILED and claim and claim.issue_number == hook.status.issue:
-            changes["trouble"] = give_back(desk, claim, reason="the attempt has failed", force=False)
+            changes["trouble"] = give_back(desk, claim, reason="the attempt has failed", force=False).trouble
     except AgentSyncError as error:
         changes["trouble"] = str(error)
     return Finished(**changes)

@@ -30,7 +30,7 @@ def show_on_disk(desk: Desk, convoys: Sequence[Row] = ()) -> tuple[str, ...]:
     shelf = shelf_for(desk, clock.now())
     wanted = _view(hooks_seen(shelf), shelf.where, history(shelf), convoys)
     root = Path(desk.place.root) / ROOT
-    if not _is_ours(root):
+    if not _is_ours(root) or desk.git.ask("ls-files", "--", ROOT).stdout:
         return (f"{ROOT}/ is not agent-sync's, so it was left as it is",)
     with files.locked(Path(desk.place.state_dir) / LOCK, wait=LOCK_WAIT, doing=f"writing {ROOT}/"):
         _exclude(desk)
@@ -95,6 +95,7 @@ def _edited(desk: Desk, root: Path) -> list[str]:
 
 def _write(root: Path, wanted: Mapping[str, bytes]) -> None:
     """Bring the folder to what is wanted: each file whole or not at all, and nothing else left."""
+    _unlink_folders(root)
     for name, content in wanted.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -106,6 +107,14 @@ def _write(root: Path, wanted: Mapping[str, bytes]) -> None:
     for folder, _, _ in os.walk(root, topdown=False):
         with contextlib.suppress(OSError):
             Path(folder).rmdir()
+
+
+def _unlink_folders(root: Path) -> None:
+    """Take links to folders out of the view: behind them are somebody else's files."""
+    for folder, names, _ in os.walk(root):
+        for path in (Path(folder) / name for name in names):
+            if path.is_symlink():
+                path.unlink()
 
 
 def _is_as_wanted(path: Path, content: bytes) -> bool:

@@ -1,13 +1,15 @@
 """Leaves the work for the next session: written, pushed with the branch and verified before the session may end."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from agent_sync import clock
 from agent_sync.desk import Desk
-from agent_sync.errors import AgentSyncError, GitFailed
+from agent_sync.errors import AgentSyncError, BadInput, GitFailed
 from agent_sync.leases.model import Mode, Tip
 from agent_sync.leases.stores import Branch
+from agent_sync.leasing.fence import remember
+from agent_sync.lifecycle.actions import LeaseLost
 from agent_sync.workers import moves
 from agent_sync.workers.held import HeldWork, held_work
 from agent_sync.workers.holdings import holding_of, renewal_step
@@ -15,7 +17,7 @@ from agent_sync.workers.model import Handoff, Hook
 from agent_sync.workers.names import WorkerName, rescue_ref
 from agent_sync.workers.orders import Order, Step, carry_out
 from agent_sync.workers.reading import look
-from agent_sync.workers.rescue import rescue_commit
+from agent_sync.workers.rescue import not_kept, rescue_commit
 from agent_sync.workers.shelf import shelf_for
 from agent_sync.workers.sight import Sight
 from agent_sync.workers.states import State
@@ -41,6 +43,7 @@ class HandedOver:
     """The handoff that is safe now, and what every reader must know."""
 
     worker: WorkerName
+    issue: int
     handoff: Handoff
     notes: tuple[str, ...] = ()
     is_repeat: bool = False
@@ -58,23 +61,35 @@ def hand_off(desk: Desk, name: str, note: Note) -> HandedOver:
 def _handed_off(desk: Desk, name: str, note: Note) -> HandedOver:
     def decide(sight: Sight, now: datetime) -> Order[HandedOver]:
         held = held_work(desk, sight, name, attempted="handing off")
+        issue = held.tip.lease.issue
         drawn, steps, branch = _drawn(desk, held, note, now)
         if held.hook.handoff and held.hook.state is State.HANDED_OFF and _is_same(desk, held.hook.handoff, drawn):
-            return Order(HandedOver(held.name, held.hook.handoff, sight.notes, is_repeat=True))
+            return Order(HandedOver(held.name, issue, held.hook.handoff, sight.notes, is_repeat=True))
         renewal = renewal_step(held.tip, now, mode=Mode.MANUAL, phase=WAITS)
-        moved = moves.handed_off(held.hook, drawn, holding_of(held.tip.lease, str(held.name)))
+        holding = replace(holding_of(held.tip.lease, str(held.name)), branch=drawn.branch)
+        moved = moves.handed_off(held.hook, drawn, holding)
         hook_step = Step(held.name.ref, held.sha, moved)
-        return Order(HandedOver(held.name, drawn, sight.notes), (renewal, hook_step, *steps), branch)
+        notes = (*sight.notes, *_not_kept(desk, drawn))
+        return Order(HandedOver(held.name, issue, drawn, notes), (renewal, hook_step, *steps), branch)
 
     done = carry_out(desk, decide)
     if done.shas:
         _verify(desk, done.value, done.shas[done.value.worker.ref])
+    _let_go(desk, done.value)
     return done.value
+
+
+def _let_go(desk: Desk, handed: HandedOver) -> None:
+    """Let the claim here rest: whoever takes the work next, the sessions of this worktree leave it alone until then."""
+    claim = desk.store.read()
+    if claim and claim.lease and not claim.is_lost and claim.issue_number == handed.issue:
+        holder = f"the hook of {handed.worker} (`agent-sync worker take` goes on with it)"
+        remember(desk, claim, LeaseLost(holder))
 
 
 def _drawn(desk: Desk, held: HeldWork, note: Note, now: datetime) -> tuple[Handoff, tuple[Step, ...], Branch]:
     """Return the handoff, the step that keeps what is not committed, and the branch to push."""
-    branch = desk.git.current_branch() or held.hook.status.branch
+    branch = _branch(desk, held.hook)
     head = desk.git.head_of(branch) or ""
     changed = desk.git.changes()
     ref, sha, steps = _rescued(desk, held.hook, held.tip, now) if changed else ("", "", ())
@@ -98,6 +113,17 @@ def _drawn(desk: Desk, held: HeldWork, note: Note, now: datetime) -> tuple[Hando
     return handoff, steps, (branch, head) if head else None
 
 
+def _branch(desk: Desk, hook: Hook) -> str:
+    """Return the branch the work is on; stop where another is checked out, which would be pushed in its place."""
+    claim = desk.store.read()
+    is_claimed = claim is not None and claim.issue_number == hook.status.issue
+    branch, current = (claim.branch if claim and is_claimed else "") or hook.status.branch, desk.git.current_branch()
+    if current != branch:
+        message = f"HEAD is on {f'branch {current}' if current else 'no branch'}, the work's branch is {branch}."
+        raise BadInput(message, attempted="handing off", helps=f"git switch {branch}")
+    return branch
+
+
 def _rescued(desk: Desk, hook: Hook, tip: Tip, now: datetime) -> tuple[str, str, tuple[Step, ...]]:
     """Keep what is not committed under a name of this holding; an earlier rescue of it stays as a parent."""
     issue = tip.lease.issue
@@ -105,6 +131,13 @@ def _rescued(desk: Desk, hook: Hook, tip: Tip, now: datetime) -> tuple[str, str,
     before = hook.handoff.rescue_sha if hook.handoff and hook.handoff.rescue_ref == ref else ""
     sha = rescue_commit(desk, issue=issue, before=before, when=int(now.timestamp()))
     return ref, sha, (Step(ref, before, sha),)
+
+
+def _not_kept(desk: Desk, handoff: Handoff) -> tuple[str, ...]:
+    paths = not_kept(desk, handoff.rescue_sha, handoff.files) if handoff.rescue_sha else ()
+    return tuple(
+        f"{path} is a repository of its own: what is in it is not kept. Commit and push it there." for path in paths
+    )
 
 
 def _is_same(desk: Desk, before: Handoff, now: Handoff) -> bool:

@@ -8,11 +8,10 @@ from agent_sync.errors import BadLease, Conflict
 from agent_sync.leases.identity import fresh_id, holder_here
 from agent_sync.leases.model import Holder, Lease, Mode, State, Tip
 from agent_sync.leases.results import Change, Request, Unreadable
-from agent_sync.leases.rules import acquired, ended, parent_of_renewal, renewed
+from agent_sync.leases.rules import SLUNG, acquired, ended, parent_of_renewal, renewed
 from agent_sync.workers.moves import Holding
 from agent_sync.workers.names import WorkerName, claim_ref
 from agent_sync.workers.orders import Step
-from agent_sync.workers.repairs import SLUNG
 from agent_sync.workers.sight import Sight, holder_text
 
 WORKING = "coding"

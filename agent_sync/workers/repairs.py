@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from agent_sync.leases.model import State as LeaseState, Tip
 from agent_sync.leases.results import Unreadable
+from agent_sync.leases.rules import SLUNG
 from agent_sync.workers.attempts import lost_tries
 from agent_sync.workers.evidence import disagreements
 from agent_sync.workers.model import MOST_ATTEMPTS, Hook
@@ -14,8 +15,6 @@ from agent_sync.workers.names import WorkerName
 from agent_sync.workers.prime import LeaseSeen
 from agent_sync.workers.sight import HookSeen, Sight, is_overdue, lease_seen
 from agent_sync.workers.states import ACTIVE, State
-
-SLUNG = "slung to "
 
 
 class Mending(StrEnum):
@@ -114,7 +113,11 @@ def _expired(sight: Sight, name: WorkerName, hook: Hook) -> Finding:
 
 
 def _about_claims(sight: Sight) -> Iterator[Finding]:
-    """Find claims that were made for a hook on which their work does not hang."""
+    """Find claims that cannot be read, and those made for a hook on which their work does not hang."""
+    told = {seen.hook.status.issue for seen in sight.hooks.values() if seen.hook and seen.hook.state in ACTIVE}
+    for issue, tip in sorted(sight.claims.items()):
+        if isinstance(tip, Unreadable) and issue not in told:
+            yield Finding("unreadable claim", Mending.TELL, tip.unknown.reason.rstrip("."), issue=issue)
     hung = {seen.hook.status.nonce for seen in sight.hooks.values() if seen.hook}
     # What hangs on a hook that cannot be read may be this very work.
     if any(seen.hook is None for seen in sight.hooks.values()):

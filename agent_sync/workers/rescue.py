@@ -2,6 +2,7 @@
 
 import shutil
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from agent_sync.desk import Desk
@@ -17,6 +18,8 @@ _ALONE = (
 # As a pattern, because git refuses to be told of a path by name that is ignored anyway.
 _OUTSIDE = f":(exclude,top,glob){CLAIM_NAME[:-1]}[{CLAIM_NAME[-1]}]*"
 SLOW_LIMIT = 120.0
+# How git lists what is a commit of another repository.
+_LINK = "160000 "
 
 
 def rescue_commit(desk: Desk, *, issue: int, before: str, when: int) -> str:
@@ -32,6 +35,13 @@ def rescue_commit(desk: Desk, *, issue: int, before: str, when: int) -> str:
         tree = _must(desk, variables, "write-tree")
     head = desk.git.ask("rev-parse", "--verify", "--quiet", "HEAD").stdout.strip()
     return committed(desk.git, tree, f"Rescue of #{issue}: not committed yet\n", f"{head} {before}".strip(), when)
+
+
+def not_kept(desk: Desk, commit: str, changed: Sequence[str]) -> tuple[str, ...]:
+    """Return the changed paths of which a rescue notes a commit only: submodules and other repositories within."""
+    listed = desk.git.ask("ls-tree", "-r", "-z", commit).stdout.split("\0")
+    links = {entry.partition("\t")[2] for entry in listed if entry.startswith(_LINK)}
+    return tuple(path for path in (one.rstrip("/") for one in changed) if path in links)
 
 
 def _must(desk: Desk, variables: dict[str, str], *arguments: str) -> str:

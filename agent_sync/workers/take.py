@@ -9,13 +9,15 @@ from agent_sync.desk import Desk
 from agent_sync.errors import BadHook, BadInput, Conflict, HookBusy
 from agent_sync.leases.identity import worktree_id
 from agent_sync.leases.model import Tip
+from agent_sync.leases.results import Change
+from agent_sync.leases.rules import is_expired, parent_of_renewal, renewed
 from agent_sync.leasing.note import noted
 from agent_sync.lifecycle.tasks import Task
 from agent_sync.place import worktree
 from agent_sync.taking import Taken, Wish, finish, take as take_task
 from agent_sync.workers import identity, moves
 from agent_sync.workers.branches import bring_up_to_date, has_own_commits
-from agent_sync.workers.holdings import Wanted, claim_step, ending_step, holding_of, tip_of, working_claim
+from agent_sync.workers.holdings import WORKING, Wanted, claim_step, ending_step, holding_of, tip_of, working_claim
 from agent_sync.workers.model import Hook
 from agent_sync.workers.names import WorkerName, claim_ref, task_id, worker_named
 from agent_sync.workers.orders import Done, Order, Step, carry_out
@@ -136,14 +138,25 @@ def _by(tip: Tip) -> str:
 
 def _begun(desk: Desk, work: TakenWork, sha: str, now: datetime) -> Order[TakenWork]:
     hook, task, before = work.hook, work.task, work.tip
-    if hook is None or task is None or before is None or hook.state is State.IN_PROGRESS:
+    if hook is None or task is None or before is None:
         return Order(work)
+    if hook.state is State.IN_PROGRESS:
+        return _gone_on_with(desk, work, before, now)
     wanted = Wanted(task.number, work.worker, hook.status.branch, before.lease.pr)
     lease = working_claim(desk, wanted, before, now)
     is_resumed = work.prime.verdict is Verdict.RESUME
     moved = moves.started(hook, holding_of(lease, str(work.worker)), now, is_resumed=is_resumed)
     steps = (claim_step(task.number, lease, before), Step(work.worker.ref, sha, moved))
     return Order(replace(work, hook=moved.hook, tip=Tip("", lease, before.where)), steps)
+
+
+def _gone_on_with(desk: Desk, work: TakenWork, before: Tip, now: datetime) -> Order[TakenWork]:
+    """Leave work that is under way here as it is; a claim that has run out is renewed before others put it back."""
+    if not is_expired(before.lease, now, desk.settings.lease.allowance_s):
+        return Order(work)
+    lease = renewed(before, Change(now, phase=WORKING))
+    step = Step(claim_ref(lease.issue), before.sha, lease, parent_of_renewal(before))
+    return Order(replace(work, tip=Tip("", lease, before.where)), (step,))
 
 
 def _hindered(seen: HookSeen, hook: Hook, task: Task, before: Tip, now: datetime) -> Order[TakenWork] | None:

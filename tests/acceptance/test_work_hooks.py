@@ -241,3 +241,19 @@ def test_work_resumed_in_the_same_worktree_can_be_pushed(theatre):
     worker.stage.commit("more.py", "lock\n", "More")
     played = worker.stage.command("push")
     assert (played.status, played.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("shape", [(), ("--json",)], ids=["text", "json"])
+def test_failure_that_may_be_tried_again_gives_the_issue_back(theatre, shape):
+    """A recoverable failure frees claim, board and worktree, says so without trouble, and can be repeated."""
+    ran(theatre, "sling", "42", "w1")
+    worker = bound(theatre)
+    ran(worker, "take")
+    failure = ("result", "--fail", "E_FLAKY", "--message", "down", "--recoverable", *shape)
+    played = ran(worker, *failure)
+    assert (played.stderr, theatre.stage.claim()) == ("", None)
+    assert (theatre.card()["Status"], theatre.issue()["assignees"]) == ("Todo", [])
+    if shape:
+        assert json.loads(played.stdout)["trouble"] == ""
+    assert ran(worker, *failure).stderr == ""
+    ran(theatre, "sling", "42", "w2")

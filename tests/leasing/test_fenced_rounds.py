@@ -7,10 +7,13 @@ from support.claims import claim
 from support.github import pull
 
 from agent_sync.claim.phases import Phase
+from agent_sync.errors import LeaseUnsettled
+from agent_sync.hooks.renewal import renew
 from agent_sync.leases.identity import holder_here
 from agent_sync.leases.keeper import CloneKeeper
 from agent_sync.leases.model import mine_of
 from agent_sync.leases.results import Change, Request
+from agent_sync.leasing.fence import pushed
 from agent_sync.leasing.note import noted
 from agent_sync.lifecycle.facts import PullState, Trigger
 
@@ -35,6 +38,10 @@ class Holding:
     def end(self):
         """Give the lease back."""
         self.keeper.release(mine_of(self.tip.lease), Change(NOW))
+
+    def finish(self):
+        """Mark the work as done."""
+        self.keeper.finish(mine_of(self.tip.lease), Change(NOW))
 
     def lose(self):
         """Let somebody else have the issue."""
@@ -89,9 +96,41 @@ def test_own_ended_lease_is_still_ours(holding):
     workshop.github.pulls.append(pull(state=PullState.MERGED))
     workshop.github.issue_open = False
     holding.hold(Phase.DONE, pr_number=107)
-    holding.end()
+    holding.finish()
     workshop.drive()
     assert workshop.claim is None
+
+
+@pytest.mark.parametrize(("fields", "call"), WRITES.values(), ids=WRITES)
+def test_lease_that_was_given_back_writes_nothing(holding, fields, call):
+    """After a crash between giving the lease back and deleting the file, the issue is free: nothing is written for it."""
+    workshop = holding.workshop
+    workshop.github.pulls.append(pull(state=PullState.MERGED)) if call == "close_task" else None
+    holding.hold(**fields)
+    holding.end()
+    workshop.drive()
+    assert call not in workshop.github.calls
+    assert "left it released" in workshop.said[0]
+
+
+@pytest.mark.parametrize("end", [Holding.end, Holding.finish], ids=["given back", "done"])
+def test_renewal_of_an_ended_lease_is_no_loss(holding, end):
+    """A renewal that comes after our own release or close says nothing: nobody has taken anything from us."""
+    workshop = holding.workshop
+    holding.hold(Phase.CODING)
+    end(holding)
+    renew(workshop.desk, session_id="s1")
+    assert (workshop.said, workshop.claim.lease.lost_to) == ([], "")
+
+
+def test_renewal_that_finds_a_loss_says_so(holding):
+    """What was taken from us is recorded and told."""
+    workshop = holding.workshop
+    holding.hold(Phase.CODING)
+    holding.lose()
+    renew(workshop.desk, session_id="s1")
+    assert workshop.claim.lease.lost_to.startswith("ann (")
+    assert "Stop working on it" in workshop.said[0]
 
 
 def test_vanished_ref_keeps_writes_back(holding):
@@ -102,7 +141,10 @@ def test_vanished_ref_keeps_writes_back(holding):
     workshop.drive()
     assert "open_pull" not in workshop.github.calls
     assert "cannot be told, so nothing was written" in workshop.said[0]
+    assert "`agent-sync release --force`" in workshop.said[0]
     assert workshop.claim.lease.lost_to == ""
+    with pytest.raises(LeaseUnsettled, match="gone from this clone: `agent-sync release --force`"):
+        pushed(workshop.desk, workshop.claim, "work", "0" * 40)
 
 
 def test_closing_ends_the_lease_before_the_file_goes(holding):

@@ -352,7 +352,8 @@ def test_third_failure_asks_a_human_once(fleet):
     assert fleet.issues.released == [42, 42]
     assert finish_work(machine.desk(), "w1", FAILED, open_issues=False).is_repeat
     assert (set(fleet.issues.labels), len(fleet.issues.comments)) == ({(42, "needs-human")}, 1)
-    assert sight_of(machine).claims[42].lease.state is LeaseState.HELD
+    lease = sight_of(machine).claims[42].lease
+    assert (lease.state, lease.mode) == (LeaseState.HELD, Mode.MANUAL)
 
 
 def test_failure_for_good_asks_at_once(fleet):

@@ -1,0 +1,72 @@
+"""What a handoff takes along, the task's own branch, and what it leaves: a claim file that is at rest."""
+
+import pytest
+
+from agent_sync.errors import BadInput, Conflict
+from agent_sync.hooks.briefing import held
+from agent_sync.hooks.event import parse
+from agent_sync.hooks.record import recalled
+from agent_sync.leasing.fence import pushed
+from agent_sync.lifecycle.facts import Trigger
+from agent_sync.workers.handoff import Note, hand_off
+from agent_sync.workers.sling import Sling, sling
+from agent_sync.workers.take import take
+
+BRANCH = "claude/fix-it-42"
+
+
+@pytest.mark.parametrize("away", [("main",), ("--detach", "main")], ids=["another branch", "no branch"])
+def test_handoff_beside_the_branch_is_refused(fleet, away):
+    """With something else checked out nothing is pushed: neither that, nor a handoff without the work."""
+    machine = fleet.machine("one")
+    sling(machine.desk(), Sling(42, "w1"))
+    take(machine.desk(), "w1")
+    work = machine.commit("done.txt")
+    machine.git("switch", "-q", *away)
+    machine.commit("stray.txt")
+    before = fleet.refs()
+    with pytest.raises(BadInput, match=rf"the work's branch is {BRANCH}.*Do not end the session"):
+        hand_off(machine.desk(), "w1", Note())
+    assert fleet.refs() == before
+    machine.git("switch", "-q", BRANCH)
+    assert hand_off(machine.desk(), "w1", Note()).handoff.head_sha == work
+    assert (fleet.refs()[f"refs/heads/{BRANCH}"], fleet.refs()["refs/heads/main"]) == (work, before["refs/heads/main"])
+
+
+def test_branch_that_was_changed_in_the_claim_goes_along(fleet):
+    """A claim that was moved to another branch hands that one off, and the next session finds it."""
+    one, two = fleet.machine("one"), fleet.machine("two")
+    sling(one.desk(), Sling(42, "w1"))
+    take(one.desk(), "w1")
+    one.git("switch", "-q", "-c", "better-name")
+    work = one.commit("done.txt")
+    store = one.desk().store
+    claim = store.read()
+    with store.locked() as token:
+        store.save(token, seen=claim, changed=claim.model_copy(update={"branch": "better-name"}))
+    hand_off(one.desk(), "w1", Note())
+    take(two.desk(), "w1")
+    assert (two.git("branch", "--show-current"), two.git("rev-parse", "HEAD")) == ("better-name", work)
+
+
+@pytest.mark.parametrize("is_killed", [False, True], ids=["whole", "killed after the push"])
+def test_work_that_was_handed_off_rests_here(fleet, is_killed):
+    """Until it is taken again the old worktree is told to leave the work alone, and pushes and renews nothing."""
+    machine = fleet.machine("one")
+    sling(machine.desk(), Sling(42, "w1"))
+    take(machine.desk(), "w1")
+    before = machine.desk().store.read()
+    hand_off(machine.desk(), "w1", Note())
+    if is_killed:
+        machine.desk().store.file.write_bytes(before.to_json())
+        (machine.root / ".git/agentsync/claim.base.json").write_bytes(before.to_json())
+        assert hand_off(machine.desk(), "w1", Note()).is_repeat
+    claim = machine.desk().store.read()
+    assert "held by the hook of main/w1 (`agent-sync worker take` goes on with it) now: stop working" in held(claim)
+    event = parse(Trigger.SESSION_START, b'{"session_id": "s2"}')
+    assert recalled(machine.desk(), event).agent == ()
+    with pytest.raises(Conflict, match="held by the hook of main/w1"):
+        pushed(machine.desk(), claim, BRANCH, machine.git("rev-parse", "HEAD"))
+    take(machine.desk(), "w1")
+    assert not machine.desk().store.read().is_lost
+    assert "[ATLAS RECOVERY]" in recalled(machine.desk(), event).agent[0]
