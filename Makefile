@@ -30,11 +30,11 @@ lint: $(VENV)/ready
 	$(BIN)/lint-imports --no-cache
 
 unit: $(VENV)/ready
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 4
 
 coverage: $(VENV)/ready ## the same tests, with what they reach of every line and branch
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -n 2
+	$(BIN)/coverage run -m pytest -n 4
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --fail-under=90
 

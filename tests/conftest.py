@@ -1,6 +1,7 @@
 """Guards for every test: its own home, no network but loopback, no variable of the person who runs it."""
 
 import os
+import signal
 import socket
 import subprocess
 from pathlib import Path
@@ -19,6 +20,11 @@ hypothesis_settings.register_profile("prove", max_examples=2000, deadline=None, 
 hypothesis_settings.load_profile("prove" if PROVE else "test")
 
 
+def pytest_configure():
+    """Let an interrupt mean what it means: a shell's background job starts with interrupts ignored, and passes that on."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def pytest_terminal_summary(terminalreporter):
     """Print what sweeps have counted, from whichever process they ran in."""
     for report in terminalreporter.stats.get("passed", ()):
@@ -32,7 +38,7 @@ def own_home(tmp_path_factory, monkeypatch):
     """Give every test a home of its own and an environment that says nothing of the machine."""
     home = tmp_path_factory.mktemp("home")
     for name in list(os.environ):
-        if name.startswith(("AGENT_SYNC_", "MOLTNET_", "CLAUDE", "GIT_", "GH_", "GITHUB_", "XDG_")):
+        if name.startswith(("AGENT_SYNC_", "MOLTNET_", "CLAUDE", "GIT_", "GH_", "GITHUB_", "XDG_", "ATLAS_")):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
