@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Any, Protocol
 
+# Lets a program begin only when somebody watches it: should we be killed before, it never begins.
+_HELD = 'read -r go <"/dev/fd/$0" && exec "$@"'
 # What a program gets to put its things in order before it is ended for good.
 GRACE = 2.0
 
@@ -77,10 +79,17 @@ class Processes:
 
         At its end, and at the time limit with TimeoutError, all it left running in its group is ended too.
         """
-        process = self._streaming(command, directory, environment, (stdin, output, errors))
+        held, free = os.pipe() if watch else (None, None)
         try:
-            if watch:
+            process = self._streaming(command, directory, environment, (stdin, output, errors), held=held)
+        except BaseException:
+            _close(held, free)
+            raise
+        try:
+            if watch and free is not None:
                 watch.began(process.pid)
+                os.write(free, b"\n")
+            _close(held, free)
             return process.wait(timeout)
         except subprocess.TimeoutExpired as error:
             raise TimeoutError(f"took longer than {timeout:g} s") from error
@@ -115,17 +124,20 @@ class Processes:
         directory: str,
         environment: Mapping[str, str],
         files: tuple[IO[bytes] | None, IO[bytes], IO[bytes] | None],
+        *,
+        held: int | None,
     ) -> subprocess.Popen[bytes]:
         with self._lock:
             self._refuse_when_closed()
             process = subprocess.Popen(
-                command,
+                command if held is None else ["sh", "-c", _HELD, str(held), *command],
                 cwd=directory,
                 env=dict(environment),
                 stdin=files[0] or subprocess.DEVNULL,
                 stdout=files[1],
                 stderr=files[2] or subprocess.STDOUT,
                 start_new_session=True,
+                pass_fds=() if held is None else (held,),
             )
             self._running.add(process)
             return process
@@ -149,6 +161,12 @@ class Processes:
         with self._lock:
             for process in self._running:
                 _end(process)
+
+
+def _close(*descriptors: int | None) -> None:
+    for descriptor in descriptors:
+        if descriptor is not None:
+            os.close(descriptor)
 
 
 def _end(process: subprocess.Popen[Any]) -> None:
