@@ -9,6 +9,7 @@ from agent_sync.cli.here import desk_here
 from agent_sync.cli.recorded import home_here, record_here, tell_standing
 from agent_sync.errors import BadConfig
 from agent_sync.install import githooks
+from agent_sync.install.githook_text import KINDS, POST_COMMIT
 from agent_sync.lifecycle.foreign import one_line
 from agent_sync.recovering import recover as recovered
 from agent_sync.recovery.derived import VIEW
@@ -69,17 +70,26 @@ def _advice(record: Record) -> list[str]:
 
 
 @click.command("install")
-def install() -> None:
+@click.option(
+    "--pre-push", is_flag=True, help="Also guard plain `git push`: refuse the branch of a claim that is lost."
+)
+def install(*, pre_push: bool) -> None:
     """Have git tell the record of every commit: adds a few lines to the post-commit hook, which is otherwise kept.
 
     Without it commits and pushes are found at the next hook of the client or the next command.
 
     \b
-    Example:
+    Examples:
       agent-sync hook install
+      agent-sync hook install --pre-push
     """
     desk = desk_here()
-    match githooks.install(desk.git, desk.place):
+    for kind in KINDS if pre_push else (POST_COMMIT,):
+        _tell_installed(githooks.install(desk.git, desk.place, kind))
+
+
+def _tell_installed(result: githooks.Installed | githooks.Unchanged | githooks.Refused) -> None:
+    match result:
         case githooks.Installed(file=file, was_there=was_there):
             click.echo(f"{'Added to' if was_there else 'Wrote'} {file}. Take it out: agent-sync hook uninstall")
         case githooks.Unchanged(file=file):
@@ -92,7 +102,7 @@ def install() -> None:
 
 @click.command("uninstall")
 def uninstall() -> None:
-    """Take exactly what `hook install` put in out of the post-commit hook.
+    """Take exactly what `hook install` put in out of git's hooks.
 
     \b
     Example:

@@ -7,7 +7,7 @@ from pathlib import Path
 from agent_sync import files
 from agent_sync.git import Git
 from agent_sync.install import githook_file, githook_text as texts
-from agent_sync.install.githook_place import NAME, hook_place
+from agent_sync.install.githook_place import hook_place
 from agent_sync.place import Place
 
 
@@ -26,7 +26,7 @@ def reachable(git: Git, place: Place) -> Reach:
         text = githook_file.read(hook_place(git, place).edited).text
     except (OSError, files.NotPlain):
         return Reach.ABSENT
-    if not texts.calls(text):
+    if not texts.calls(text, texts.POST_COMMIT):
         return Reach.ABSENT
     if not texts.begins_with_ours(text):
         return Reach.UNPROVEN
@@ -36,5 +36,5 @@ def reachable(git: Git, place: Place) -> Reach:
 def _leaves_mark(git: Git) -> bool:
     with tempfile.TemporaryDirectory(prefix="agent-sync-") as directory:
         mark = Path(directory, "reached")
-        git.ask("hook", "run", "--ignore-missing", NAME, variables={texts.PROBE: str(mark)})
+        git.ask("hook", "run", "--ignore-missing", texts.POST_COMMIT.name, variables={texts.PROBE: str(mark)})
         return mark.exists()

@@ -1,6 +1,7 @@
-"""The lines that a post-commit hook gets, and where in an existing hook they go."""
+"""The lines that hooks of git get, and where in an existing hook they go."""
 
 import re
+from dataclasses import dataclass
 
 from agent_sync.install.edits import Edit
 
@@ -18,9 +19,40 @@ if [ ! -d "${{GIT_DIR:-.git}}/rebase-merge" ] && command -v agent-sync >/dev/nul
 fi
 {END}
 """
+GUARD = 'agent-sync guard-push "$@"'
+# Git tells a pre-push hook on standard input what is pushed: the hook that was there before must still get to read it.
+GUARD_BLOCK = f"""{BEGIN}
+# Keeps the claim's branch from being pushed once somebody else holds the issue; where that cannot be told, it passes.
+if command -v agent-sync >/dev/null 2>&1; then
+  agent_sync_refs=$(cat)
+  printf '%s\\n' "$agent_sync_refs" | {GUARD} || exit 1
+  if [ -n "$agent_sync_refs" ]; then
+    exec <<AGENT_SYNC_REFS
+$agent_sync_refs
+AGENT_SYNC_REFS
+  else
+    exec </dev/null
+  fi
+fi
+{END}
+"""
 _SHELLS = frozenset({"sh", "bash", "dash", "ash", "ksh", "mksh", "zsh"})
 _OURS = re.compile(rf"^{re.escape(BEGIN)}\n.*?^{re.escape(END)}\n", re.MULTILINE | re.DOTALL)
 _HARMLESS = re.compile(r"\s*(?:#.*|\. .*husky\.sh\"?)?")
+
+
+@dataclass(frozen=True)
+class HookKind:
+    """A hook of git that can call us: its name, what is called, and the lines that do it."""
+
+    name: str
+    command: str
+    block: str
+
+
+POST_COMMIT = HookKind("post-commit", COMMAND, BLOCK)
+PRE_PUSH = HookKind("pre-push", GUARD, GUARD_BLOCK)
+KINDS = (POST_COMMIT, PRE_PUSH)
 
 
 def is_shell(text: str) -> bool:
@@ -34,20 +66,20 @@ def is_shell(text: str) -> bool:
     return bool(names) and names[0] in _SHELLS and not first.endswith("\r")
 
 
-def addition(text: str) -> Edit:
+def addition(text: str, kind: HookKind) -> Edit:
     """Return the edit that puts our lines right after the first one: a hook may end anywhere, but begins there."""
     first, ending, _ = text.partition("\n")
-    return Edit(len(first + ending), BLOCK if ending else f"\n{BLOCK}")
+    return Edit(len(first + ending), kind.block if ending else f"\n{kind.block}")
 
 
-def carries(text: str) -> bool:
+def carries(text: str, kind: HookKind) -> bool:
     """Tell whether our lines are there as we write them today."""
-    return BLOCK in text
+    return kind.block in text
 
 
-def calls(text: str) -> bool:
+def calls(text: str, kind: HookKind) -> bool:
     """Tell whether agent-sync is called at all, in whatever way."""
-    return COMMAND in text
+    return kind.command in text
 
 
 def begins_with_ours(text: str) -> bool:

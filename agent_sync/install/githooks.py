@@ -1,4 +1,4 @@
-"""Puts a block into the post-commit hook that wakes the recovery record, and takes exactly that out again."""
+"""Puts a block of ours into a hook of git beside what is there, and takes exactly that out again."""
 
 import contextlib
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from agent_sync.install import githook_file, githook_text as texts, record as re
 from agent_sync.install.edits import inserted, undone
 from agent_sync.install.githook_file import Hook
 from agent_sync.install.githook_place import HookPlace, Keeper, hook_place, instructions
+from agent_sync.install.githook_text import KINDS, POST_COMMIT, HookKind
 from agent_sync.install.record import Record, Written, digest
 from agent_sync.place import Place
 
@@ -48,30 +49,33 @@ class Refused:
     instructions: str
 
 
-def install(git: Git, place: Place) -> Installed | Unchanged | Refused:
-    """Put the block into the post-commit hook, or say what to do where that is not ours to do."""
-    where = hook_place(git, place)
+def install(git: Git, place: Place, kind: HookKind = POST_COMMIT) -> Installed | Unchanged | Refused:
+    """Put the block into a hook, or say what to do where that is not ours to do."""
+    where = hook_place(git, place, kind)
     if where.keeper is Keeper.OFF:
         return Refused(where.file, _kept_by(where), instructions(where))
     with files.locked(Path(place.shared_dir, "install.lock"), wait=LOCK_WAIT_S, doing="installing the git hook"):
         try:
             hook = githook_file.read(where.edited)
             refusal = _refusal(where, hook)
-            is_there = texts.carries(hook.text) or (where.keeper is not Keeper.GIT and texts.calls(hook.text))
+            is_there = texts.carries(hook.text, kind) or (
+                where.keeper is not Keeper.GIT and texts.calls(hook.text, kind)
+            )
             if is_there and (refusal is None or where.keeper is not Keeper.GIT):
                 return Unchanged(where.edited)
-            return refusal or _put_in(where.file, hook, _memory(place))
+            return refusal or _put_in(where, hook, _memory(place))
         except (OSError, files.NotPlain) as error:
             return _refused(where, f"{where.edited} cannot be used: {error}.")
 
 
 def uninstall(git: Git, place: Place) -> Removed | Unchanged | Refused:
     """Take the block out wherever it was put; a hook that nobody has changed since is what it was, to the byte."""
-    where, memory = hook_place(git, place), _memory(place)
+    places, memory = [hook_place(git, place, kind) for kind in KINDS], _memory(place)
+    where = places[0]
     with files.locked(Path(place.shared_dir, "install.lock"), wait=LOCK_WAIT_S, doing="taking the git hook out"):
         try:
-            by_hand = _left_to_people(where)
-            own = [where.file] if where.keeper is Keeper.GIT else []
+            by_hand = next(filter(None, map(_left_to_people, places)), None)
+            own = [one.file for one in places if one.keeper is Keeper.GIT]
             recorded = [Path(entry.path) for entry in records.load(memory).entries if entry.edits]
             removed = tuple(file for file in dict.fromkeys([*own, *recorded]) if _take_out(file, memory))
             return by_hand or (Removed(removed) if removed else Unchanged(where.edited))
@@ -80,7 +84,7 @@ def uninstall(git: Git, place: Place) -> Removed | Unchanged | Refused:
 
 
 def _left_to_people(where: HookPlace) -> Refused | None:
-    if where.keeper in {Keeper.GIT, Keeper.OFF} or not texts.calls(githook_file.read(where.edited).text):
+    if where.keeper in {Keeper.GIT, Keeper.OFF} or not texts.calls(githook_file.read(where.edited).text, where.kind):
         return None
     return Refused(where.edited, _kept_by(where), f"take the lines with agent-sync out of {where.edited}")
 
@@ -103,16 +107,17 @@ def _kept_by(where: HookPlace) -> str:
 
 
 def _refused(where: HookPlace, reason: str) -> Refused:
-    by_hand = f"have {where.edited} start this in the background and ignore its result:\n{texts.COMMAND}"
+    by_hand = f"have {where.edited} call this:\n{where.kind.command}"
     return Refused(where.edited, reason, instructions(where) or by_hand)
 
 
-def _put_in(file: Path, hook: Hook, memory: Path) -> Installed:
+def _put_in(where: HookPlace, hook: Hook, memory: Path) -> Installed:
     """Write the memory first: of a file that a crash kept from being written it says nothing."""
+    file = where.file
     record = records.load(memory)
     base = _base(file, hook, record)
     start = texts.SHEBANG if base is None else base
-    edit = texts.addition(start)
+    edit = texts.addition(start, where.kind)
     after = inserted(start, [edit])
     new = [Written(str(file), None if base is None else _digest(base), _digest(after), (edit,))]
     if not file.parent.exists():

@@ -1,7 +1,9 @@
 """Claims that hold across machines, through the command line: two clones of one local GitHub."""
 
 import json
+import subprocess
 import time
+from pathlib import Path
 
 import pytest
 from support.clones import (
@@ -16,6 +18,7 @@ from support.clones import (
     traces,
     with_variables,
 )
+from support.hook import COMMAND
 from support.stage import agent, human
 
 
@@ -331,6 +334,30 @@ def test_status_shows_everybody(theatre):
     offline = theatre.stage.command("status", "--all").stdout
     assert "#43 coding" in offline
     assert "Only what this clone knows: origin cannot be reached" in offline
+
+
+def test_pre_push_hook_is_chained_and_taken_out_exactly(theatre):
+    """A plain push of a lost claim is refused by git itself; the hook that was there still reads what it always read."""
+    path = f"{Path(COMMAND).parent}:{theatre.stage.environment['PATH']}"
+    old = with_variables(theatre, PATH=path, **SHORT)
+    hook = theatre.stage.root / ".git" / "hooks" / "pre-push"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text('#!/bin/sh\nwhile read -r ref rest; do echo "$1 $ref" >> seen; done\n')
+    hook.chmod(0o755)
+    before = hook.read_bytes()
+    assert old.stage.command("hook", "install", "--pre-push").status == 0
+    old.stage.command("claim", "42")
+    old.stage.commit("a.txt", "a\n", "A")
+    old.git("push", "-q", "origin", BRANCH)
+    assert (theatre.stage.root / "seen").read_text() == f"origin refs/heads/{BRANCH}\n"
+    taken_over(old)
+    old.stage.commit("b.txt", "b\n", "B")
+    with pytest.raises(subprocess.CalledProcessError) as refused:
+        old.git("push", "-q", "origin", BRANCH)
+    assert "was not pushed: issue #42 is held by" in refused.value.stderr
+    assert old.stage.command("hook", "uninstall").status == 0
+    assert (hook.read_bytes(), hook.stat().st_mode & 0o777) == (before, 0o755)
+    assert not (hook.parent / "post-commit").exists()
 
 
 def test_plain_push_is_guarded(theatre):
