@@ -9,6 +9,7 @@ from pathlib import Path
 from agent_sync import files, recording
 from agent_sync.desk import Desk
 from agent_sync.errors import LockHeld, NoRecord
+from agent_sync.gauntlet.watchman import watching
 from agent_sync.recovery.derived import ARTIFACTS
 from agent_sync.recovery.evidence import Ran
 from agent_sync.recovery.model import Record
@@ -46,8 +47,10 @@ def validate(desk: Desk, kept: Kept, check: Check, shown: Outlet) -> Record:
         before = working_tree_state(desk.git)
         under_way = Artifacts(directory / ARTIFACTS, _UNDER_WAY)
         limit = check.timeout.total_seconds() if check.timeout else None
-        surroundings = Surroundings(Path(desk.cwd), desk.environment, desk.processes, limit)
-        ran = run(check.command, surroundings, under_way, shown=shown)
+        with watching() as watchman:
+            # Should this process be killed, the command does not outlive it.
+            surroundings = Surroundings(Path(desk.cwd), desk.environment, desk.processes, limit, watchman)
+            ran = run(check.command, surroundings, under_way, shown=shown)
         looked = _looked(before, working_tree_state(desk.git))
         task_id = kept[1].task_id
 

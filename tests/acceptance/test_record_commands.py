@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -428,6 +429,18 @@ def test_interrupted_validation_proves_nothing(tasks):
     assert (ran.status, tasks.record(TASK)["receipts"], tasks.record(TASK)["state"]) == (130, [], "step_validating")
     assert tasks.do("validate", "--", "true").status == 0
     assert [one["exit_code"] for one in tasks.record(TASK)["receipts"]] == [0]
+
+
+@pytest.mark.parametrize("signal_name", ["TERM", "KILL"])
+def test_killed_validation_leaves_nothing_running(tasks, tmp_path, signal_name):
+    """However hard `validate` is killed, its command does not outlive it."""
+    tasks.do(*START)
+    pid = tmp_path / "pid"
+    tasks.do("validate", "--", f"echo $$ > {pid}; kill -{signal_name} $PPID; exec sleep 300")
+    give_up = time.monotonic() + 30
+    while Path(f"/proc/{pid.read_text().strip()}/exe").exists() and time.monotonic() < give_up:
+        time.sleep(0.05)
+    assert not Path(f"/proc/{pid.read_text().strip()}/exe").exists()
 
 
 def test_validation_without_a_command_runs_the_gates(tasks):
