@@ -119,3 +119,23 @@ def test_interval_is_for_running_steps():
     assert not interval_due(running(Move.SETUP_COMPLETE), RecordSettings(), later)
     waiting = running(Move.SETUP_COMPLETE, Move.START_STEP, Move.MANUAL_REQUIRED)
     assert not interval_due(waiting, RecordSettings(), later)
+
+
+def test_auto_checkpoints():
+    """Each automatic trigger leaves its own checkpoint, in order, and the last one is the step's current one."""
+    record = running()
+    for number, trigger in enumerate(trigger for trigger in Trigger if trigger is not Trigger.MANUAL):
+        name = checkpoint_id(number.to_bytes(4, "big"))
+        made = Checkpoint(checkpoint_id=name, created_at=NOW, description="Test checkpoint", trigger=trigger)
+        record = checkpointed(record, made)
+    assert [point.trigger for point in record.checkpoints] == [
+        Trigger.COMMIT,
+        Trigger.PUSH,
+        Trigger.PULL,
+        Trigger.VALIDATION,
+        Trigger.STEP_COMPLETE,
+        Trigger.INTERVAL,
+    ]
+    assert record.current_step is not None
+    assert record.current_step.current_checkpoint_id == record.checkpoints[-1].checkpoint_id
+    assert broken_at(record, []) is None
