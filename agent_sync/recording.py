@@ -11,7 +11,7 @@ from agent_sync.claim.model import Claim
 from agent_sync.desk import Desk
 from agent_sync.errors import AgentSyncError
 from agent_sync.git import Git
-from agent_sync.lifecycle.actions import Notice
+from agent_sync.lifecycle import messages
 from agent_sync.place import Place
 from agent_sync.recovery import words
 from agent_sync.recovery.checkpoint import interval_at, is_wanted
@@ -97,9 +97,8 @@ def attempt(desk: Desk, note: Callable[[Desk], object]) -> None:
         if desk.recorder.home is not None:
             note(desk)
     except (AgentSyncError, OSError) as error:
-        text = f"agent-sync: the recovery record could not be written: {error}"
         desk.log.write(clock.now(), "trouble", error=str(error))
-        desk.outbox.add([Notice(f"record:{text}", text)])
+        desk.outbox.add([messages.record_unwritten(str(error))])
 
 
 def finish(desk: Desk) -> None:
@@ -112,11 +111,6 @@ def abandon(desk: Desk, reason: str) -> Record | None:
     """Give the task up."""
     now = clock.now()
     return desk.recorder.change(lambda record: abandoned(record, reason, now), now)
-
-
-def has_pointer(desk: Desk) -> bool:
-    """Tell whether the worktree has a task or a claim at all, without loading either."""
-    return Path(quiet.record_pointer(desk.place)).exists() or desk.store.file.exists()
 
 
 def receipt_lines(desk: Desk, commit: str) -> tuple[str, ...]:

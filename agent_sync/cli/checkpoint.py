@@ -8,6 +8,7 @@ from agent_sync import recording
 from agent_sync.cli.here import desk_here
 from agent_sync.cli.recorded import record_here
 from agent_sync.errors import BadInput
+from agent_sync.hooks.record import may_have_record
 from agent_sync.recovery.moment import What, noted
 from agent_sync.recovery.states import Trigger
 from agent_sync.recovery.words import readable
@@ -45,7 +46,7 @@ def _reconcile_quietly() -> None:
     """Take in what git has seen; a commit must not fail or complain because of it, so trouble waits in the outbox."""
     try:
         desk = desk_here(keeps_record=False)
-        if recording.has_pointer(desk):
+        if may_have_record(desk):
             recording.attempt(desk, recording.catch_up)
     except Exception:  # noqa: BLE001  # whatever it is, the commit is made and this command is not about it
         return

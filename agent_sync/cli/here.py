@@ -7,6 +7,7 @@ from agent_sync.claim.model import Claim
 from agent_sync.desk import Desk, desk_at
 from agent_sync.errors import AgentSyncError, BadConfig, BadInput
 from agent_sync.hooks.record import kept
+from agent_sync.lifecycle.messages import RECORD_UNWRITTEN
 from agent_sync.place import Place, place_of
 
 
@@ -34,7 +35,7 @@ def _keep_record(desk: Desk) -> None:
     try:
         kept(desk)
     except (AgentSyncError, OSError) as error:
-        click.echo(f"warning: the recovery record could not be written: {error}", err=True)
+        click.echo(f"warning: {RECORD_UNWRITTEN}: {error}", err=True)
 
 
 def refuse_without_board(desk: Desk) -> None:

@@ -56,11 +56,6 @@ class GateReply:
         """What the client is told to do with the stop."""
         return "block" if self.reason else "approve"
 
-    @property
-    def is_idle(self) -> bool:
-        """Whether there was nothing to look after, so that a later stop may be answered from a stamp."""
-        return self.status is Status.NO_CONFIG
-
     def values(self) -> dict[str, str]:
         """Return the fields of the reply; a reason only where the stop is blocked."""
         values = {"decision": self.decision, "status": self.status.value, "message": self.message}

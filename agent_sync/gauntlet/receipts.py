@@ -12,7 +12,7 @@ from agent_sync.errors import AgentSyncError, BadKey
 from agent_sync.gauntlet.prepare import Prepared
 from agent_sync.gauntlet.results import Executed, RunResult
 from agent_sync.gauntlet.status import Status
-from agent_sync.lifecycle.actions import Notice
+from agent_sync.lifecycle import messages
 
 if TYPE_CHECKING:
     from agent_sync.recovery.evidence import Ran
@@ -40,9 +40,8 @@ def _kept(desk: Desk, note: Callable[[Desk, datetime], None]) -> None:
     try:
         note(desk, now)
     except (AgentSyncError, OSError) as error:
-        text = f"agent-sync: the recovery record could not be written: {error}"
         desk.log.write(now, "trouble", error=str(error))
-        desk.outbox.add([Notice(f"record:{text}", text)])
+        desk.outbox.add([messages.record_unwritten(str(error))])
 
 
 def _began(desk: Desk, now: datetime) -> None:

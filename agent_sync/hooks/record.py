@@ -16,7 +16,7 @@ _WORK = frozenset({Trigger.STOP, Trigger.PROMPT, Trigger.TOOL})
 
 def kept(desk: Desk, event: HookEvent | None = None) -> Looked:
     """Bring the record up to date with an event, or just so; return when and for which files to look again."""
-    if not _may_have_record(desk):
+    if not may_have_record(desk):
         return IDLE
     from agent_sync import recording
 
@@ -29,7 +29,7 @@ def kept(desk: Desk, event: HookEvent | None = None) -> Looked:
 
 def recalled(desk: Desk, event: HookEvent) -> Reply:
     """Note a crash of the session before, and say in a few lines how the task goes on."""
-    if not _may_have_record(desk):
+    if not may_have_record(desk):
         return Reply()
     from agent_sync import recording
     from agent_sync.recovering import recover
@@ -48,7 +48,7 @@ def recalled(desk: Desk, event: HookEvent) -> Reply:
     return Reply(agent=(line,) if line else ())
 
 
-def _may_have_record(desk: Desk) -> bool:
+def may_have_record(desk: Desk) -> bool:
     """Tell whether it is worth looking: without claim and pointer there is nothing to keep."""
     has_pointer = Path(quiet.record_pointer(desk.place)).exists()
     return desk.settings.record.enabled and (has_pointer or desk.store.file.exists())

@@ -36,9 +36,9 @@ def is_expired(lease: Lease, now: datetime, allowance_s: float = ALLOWANCE_S) ->
     return lease.mode is Mode.AUTO and now > lease.renewed_at + timedelta(seconds=lease.ttl_s + allowance_s)
 
 
-def renewal_due(lease: Lease, now: datetime) -> bool:
-    """Tell whether a quarter of the lease's time has passed since it was last renewed."""
-    return now >= lease.renewed_at + timedelta(seconds=lease.ttl_s / RENEWALS_PER_TTL)
+def renewal_due_at(renewed_at: datetime, ttl_s: float) -> datetime:
+    """Return when a lease should be renewed: a quarter of its time after it was last."""
+    return renewed_at + timedelta(seconds=ttl_s / RENEWALS_PER_TTL)
 
 
 def objection_to_taking_over(  # noqa: PLR0913  # every fact that can speak against it

@@ -1,16 +1,16 @@
 """Turns a lease into what the claim file remembers of it, and back into a proof."""
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from agent_sync import clock
 from agent_sync.claim.model import Claim, LeaseNote
 from agent_sync.desk import Desk
 from agent_sync.git import NETWORK_LIMIT
+from agent_sync.leases import rules
 from agent_sync.leases.keeper import CloneKeeper, RemoteKeeper, keeper_for
 from agent_sync.leases.model import Mine, Mode, Tip, Where
 from agent_sync.leases.results import Change
-from agent_sync.leases.rules import RENEWALS_PER_TTL
 
 
 def noted(tip: Tip) -> LeaseNote:
@@ -57,4 +57,4 @@ def keeper_of(desk: Desk, lease: LeaseNote, *, limit_s: float = NETWORK_LIMIT) -
 
 def renewal_due_at(lease: LeaseNote) -> datetime:
     """Return when a lease should be renewed."""
-    return lease.renewed_at + timedelta(seconds=lease.ttl_s / RENEWALS_PER_TTL)
+    return rules.renewal_due_at(lease.renewed_at, lease.ttl_s)

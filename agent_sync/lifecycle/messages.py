@@ -19,6 +19,7 @@ NEWS_AFTER_HANDOFF = (
     "not-merged:",
 )
 NEWS_AFTER_REOPENING = ("closed-unmerged:", "reopened:")
+RECORD_UNWRITTEN = "the recovery record could not be written"
 
 
 def _identity(claim: Claim) -> str:
@@ -225,3 +226,9 @@ def lease_unknown(claim: Claim, reason: str, session: str) -> Notice:
         f"GitHub; the next event tries again. {one_line(reason, limit=300)}"
     )
     return Notice(f"lease-unknown:{_identity(claim)}:{session}", text, for_agent=True)
+
+
+def record_unwritten(trouble: str) -> Notice:
+    """The recovery record could not be kept; the task itself goes on."""
+    text = f"agent-sync: {RECORD_UNWRITTEN}: {trouble}"
+    return Notice(f"record:{text}", text)

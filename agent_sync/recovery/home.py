@@ -11,9 +11,10 @@ from datetime import datetime
 from pathlib import Path
 
 from agent_sync import files
-from agent_sync.errors import BadConfig, BadInput, BadRecord, RecordUnavailable
+from agent_sync.errors import BadInput, BadRecord, RecordUnavailable
 from agent_sync.place import Place
 from agent_sync.recovery import generations
+from agent_sync.recovery.atlas import atlas_home
 from agent_sync.recovery.disk import disk, held
 from agent_sync.recovery.model import Record
 from agent_sync.recovery.outline import outline
@@ -102,14 +103,8 @@ class Home:
 
 
 def home_of(environment: Mapping[str, str], render: Callable[[Record], str] = outline) -> Home:
-    """Return the home that the environment names: ATLAS_HOME, or `.atlas` in the user's own."""
-    own = environment.get("HOME", "")
-    named = environment.get("ATLAS_HOME", "") or os.path.join(own, ".atlas")  # noqa: PTH118  # "" stays relative
-    if named.startswith("~/") and own:
-        named = own + named[1:]
-    if not Path(named).is_absolute():
-        raise BadConfig(f"ATLAS_HOME must be an absolute path, not {named!r}.", helps="agent-sync doctor")
-    return Home(Path(named), render)
+    """Return the home that the environment names."""
+    return Home(atlas_home(environment), render)
 
 
 def workspace_of(place: Place) -> str:

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent_sync import files
-from agent_sync.errors import BadConfig, BadKey
+from agent_sync.errors import BadKey
 from agent_sync.recovery import ed25519
+from agent_sync.recovery.atlas import atlas_home
 from agent_sync.recovery.master import LENGTH, MasterKey
 
 _HEX = re.compile(rb"[0-9a-fA-F]{64}\n?")
@@ -44,16 +45,6 @@ class KeyFiles:
     def account(self) -> Path:
         """What receipts of this installation are recognised by."""
         return self.directory / "account.pub"
-
-
-def atlas_home(environment: Mapping[str, str]) -> Path:
-    """Return the directory of keys and records: $ATLAS_HOME, or ~/.atlas."""
-    moved, home = environment.get("ATLAS_HOME", ""), environment.get("HOME", "")
-    if moved and not Path(moved).is_absolute():
-        raise BadConfig(f"ATLAS_HOME is {moved!r}; it must be an absolute path.", helps="unset ATLAS_HOME")
-    if not moved and not home:
-        raise BadConfig("Neither HOME nor ATLAS_HOME is set, so there is no place for keys.", helps="set HOME")
-    return Path(moved) if moved else Path(home) / ".atlas"
 
 
 def key_files(environment: Mapping[str, str]) -> KeyFiles:

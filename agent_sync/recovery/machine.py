@@ -68,11 +68,6 @@ def moved(record: Record, move: Move, now: datetime, **details: object) -> Recor
     return _noted(record, changed, move, now, dict(details))
 
 
-def can(record: Record, move: Move) -> bool:
-    """Tell whether the table knows `move` in the record's state."""
-    return record.state in EDGES.get(move, {})
-
-
 def reworked(record: Record, index: int, now: datetime, **details: object) -> Record:
     """Return the record gone back to an earlier step, which is pending again with all that follow."""
     back = moved(record, Move.REWORK, now, **details)

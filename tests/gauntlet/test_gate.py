@@ -161,7 +161,7 @@ class TestProjects:
         reply = stop(project)
         assert (reply.decision, reply.status) == ("approve", "no_config")
         assert "Not a gauntlet project" in reply.message
-        assert (reply.is_idle, reply.may_open_pull, project.logs) == (True, True, [])
+        assert (reply.status, reply.may_open_pull, project.logs) == ("no_config", True, [])
 
     def test_gauntlet_config_exists(self, working):
         """With it the gates run."""

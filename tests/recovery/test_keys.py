@@ -68,6 +68,7 @@ HOMES = {
     "moved": ({"HOME": "/h", "ATLAS_HOME": "/data/atlas"}, "/data/atlas/keys/master.key"),
     "moved, without a home": ({"ATLAS_HOME": "/data"}, "/data/keys/master.key"),
     "empty": ({"HOME": "/h", "ATLAS_HOME": ""}, "/h/.atlas/keys/master.key"),
+    "with a tilde": ({"HOME": "/h", "ATLAS_HOME": "~/x"}, "/h/x/keys/master.key"),
 }
 
 

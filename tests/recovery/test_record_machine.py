@@ -1,18 +1,15 @@
 """The state machine of the recovery record."""
 
-from datetime import UTC, datetime
-
 import pytest
+from support.records import NOW, fresh_record
 
 from agent_sync.errors import IllegalMove
 from agent_sync.recovery.chain import broken_at
-from agent_sync.recovery.machine import EDGES, begun, moved, reworked
-from agent_sync.recovery.model import Record
+from agent_sync.recovery.machine import EDGES, moved, reworked
 from agent_sync.recovery.states import ACTIVE, TERMINAL, Move, State, StepStatus
 from agent_sync.recovery.templates import BUILT_IN, steps_of
 from agent_sync.settings import Settings
 
-NOW = datetime(2026, 1, 17, 14, 30, 22, tzinfo=UTC)
 M = Move
 
 # From (none) through every row of the machine: what happened, and where it led.
@@ -75,27 +72,10 @@ ROWS: dict[str, tuple[tuple[Move, ...], State]] = {
 }
 
 
-def new_record(template: str = "bugfix") -> Record:
-    """Return a record that has just been begun."""
-    record = Record(
-        task_id="fix-null-pointer",
-        workspace="demo",
-        task_index=0,
-        description="fix null pointer in config",
-        template=template,
-        created_at=NOW,
-        updated_at=NOW,
-        state=State.INITIALIZING,
-        steps=steps_of(template, Settings()),
-        worktree="/work",
-    )
-    return begun(record, NOW)
-
-
 @pytest.mark.parametrize(("moves", "end"), ROWS.values(), ids=ROWS)
 def test_hook_state_transitions(moves: tuple[Move, ...], end: State) -> None:
     """Each row of the machine ends where it says, with one chained event per move."""
-    record = new_record()
+    record = fresh_record()
     for move in moves:
         record = moved(record, move, NOW)
     assert record.state is end
@@ -107,7 +87,7 @@ def test_hook_state_transitions(moves: tuple[Move, ...], end: State) -> None:
 @pytest.mark.parametrize("state", list(State))
 def test_what_the_table_does_not_know_is_refused(state: State, move: Move) -> None:
     """A move is possible exactly where the table has an edge."""
-    record = moved(new_record(), Move.SETUP_COMPLETE, NOW).model_copy(update={"state": state})
+    record = moved(fresh_record(), Move.SETUP_COMPLETE, NOW).model_copy(update={"state": state})
     if state in EDGES[move]:
         assert moved(record, move, NOW).history[-1].from_state is state
     else:
@@ -123,7 +103,7 @@ def test_terminal_states_are_never_left() -> None:
 
 def test_attempts_are_counted_per_step() -> None:
     """Every start counts; a completed step keeps its count and the next begins at one."""
-    record = moved(new_record(), Move.SETUP_COMPLETE, NOW)
+    record = moved(fresh_record(), Move.SETUP_COMPLETE, NOW)
     for move in (M.START_STEP, M.STEP_FAILED, M.START_STEP):
         record = moved(record, move, NOW)
     assert record.current_step is not None
@@ -136,7 +116,7 @@ def test_attempts_are_counted_per_step() -> None:
 
 def test_rework_opens_the_steps_again() -> None:
     """Going back to an earlier step makes it and all after it pending, and leaves those before it done."""
-    record = moved(new_record(), Move.SETUP_COMPLETE, NOW)
+    record = moved(fresh_record(), Move.SETUP_COMPLETE, NOW)
     for move in (M.START_STEP, M.STEP_COMPLETE) * 3:
         record = moved(record, move, NOW)
     record = reworked(moved(record, Move.START_STEP, NOW), 1, NOW, reason="the pull request was closed")

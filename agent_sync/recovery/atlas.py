@@ -1,0 +1,20 @@
+"""Where records and keys are kept, as the environment says; nothing is made or read."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from agent_sync.errors import BadConfig
+
+
+def atlas_home(environment: Mapping[str, str]) -> Path:
+    """Return the directory of keys and records: $ATLAS_HOME, or ~/.atlas."""
+    moved, home = environment.get("ATLAS_HOME", ""), environment.get("HOME", "")
+    if not moved and not home:
+        message = "Neither HOME nor ATLAS_HOME is set: records and keys need an absolute path."
+        raise BadConfig(message, helps="set HOME")
+    if moved.startswith("~/") and home:
+        moved = home + moved[1:]
+    named = Path(moved) if moved else Path(home) / ".atlas"
+    if not named.is_absolute():
+        raise BadConfig(f"ATLAS_HOME must be an absolute path, not {str(named)!r}.", helps="unset ATLAS_HOME")
+    return named
