@@ -2,7 +2,7 @@
 
 from agent_sync import clock
 from agent_sync.desk import Desk
-from agent_sync.lifecycle.foreign import one_line, quoted
+from agent_sync.lifecycle.foreign import named, quoted
 from agent_sync.workers import identity
 from agent_sync.workers.model import Handoff, Hook
 from agent_sync.workers.names import WorkerName, worker_named
@@ -48,11 +48,11 @@ def _work(name: WorkerName, hook: Hook, found: Prime) -> list[str]:
     if task is None or context is None:
         return []
     title = task.input.get("title")
-    what = f"{task.id} ({task.type}), issue #{hook.status.issue}" + (f" {quoted(str(title))}" if title else "")
+    what = f"{task.id} ({named(task.type)}), issue #{hook.status.issue}" + (f" {quoted(str(title))}" if title else "")
     lines = [
         f"There is work on your hook ({name}): {what}.",
         f"{_VERBS[found.verdict]} it now, without asking: {found.reason}. First run `agent-sync worker take`.",
-        f"Branch {quoted(hook.status.branch)}; tools: {', '.join(one_line(tool, limit=40) for tool in context.tools)}.",
+        f"Branch {quoted(hook.status.branch)}; tools: {', '.join(named(tool) for tool in context.tools)}.",
     ]
     if task.timeout:
         lines.append(f"It should be done by {task.timeout:%Y-%m-%d %H:%M} UTC.")

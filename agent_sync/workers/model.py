@@ -17,6 +17,8 @@ MOST_ATTEMPTS = 3
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Commit = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})?$")]
 Word = Annotated[str, Field(min_length=1, max_length=200)]
+# Names of tasks are said to agents and people as they are, so they can be nothing but names.
+TaskId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$")]
 Json = dict[str, JsonValue]
 
 
@@ -35,14 +37,14 @@ class Shape(BaseModel):
 class HookTask(Shape):
     """The work that was assigned."""
 
-    id: Word
+    id: TaskId
     type: Word
     input: Json
     assigned: AwareDatetime
     timeout: AwareDatetime | None = None
-    convoy_id: Word | None = None
-    blocked_by: tuple[Word, ...] = ()
-    discovered_from: Word | None = None
+    convoy_id: TaskId | None = None
+    blocked_by: tuple[TaskId, ...] = ()
+    discovered_from: TaskId | None = None
 
 
 class HookError(Shape):
@@ -65,7 +67,7 @@ class Ending(StrEnum):
 class Attempt(Shape):
     """One try at a task."""
 
-    task_id: Word
+    task_id: TaskId
     number: Annotated[int, Field(ge=1)]
     started: AwareDatetime
     ended: AwareDatetime | None = None
@@ -76,7 +78,7 @@ class Attempt(Shape):
 class HookContext(Shape):
     """The least a worker must know for this one task; the task is named by id and hash, so that it cannot drift."""
 
-    task_id: Word
+    task_id: TaskId
     task_hash: Sha256
     figma_component: Json | None = None
     expected_output: Json | None = None
@@ -113,7 +115,7 @@ class Outcome(StrEnum):
 class HookResult(Shape):
     """What came of a task."""
 
-    task_id: Word
+    task_id: TaskId
     status: Annotated[Outcome, Field(strict=False)]
     output: Json | None = None
     error: HookError | None = None
