@@ -43,28 +43,40 @@ class LockToken:
 
 def read_own(path: Path, *, largest: int = LARGEST) -> bytes | None:
     """Return the bytes of our own plain file, or None where there is none."""
+    return _read(path, largest, is_own=True)
+
+
+def read_plain(path: Path, *, largest: int = LARGEST, may_be_link: bool = False) -> bytes | None:
+    """Return the bytes of a plain file that a checkout may have brought, whoever owns it, or None where there is none.
+
+    Only a file of the user's own, outside of any checkout, may be a link.
+    """
+    return _read(path, largest, may_be_link=may_be_link)
+
+
+def _read(path: Path, largest: int, *, is_own: bool = False, may_be_link: bool = False) -> bytes | None:
+    follow = 0 if may_be_link else os.O_NOFOLLOW
     try:
         # A link is not followed and a pipe is not waited for.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except FileNotFoundError:
+        descriptor = os.open(path, os.O_RDONLY | follow | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         if error.errno in _LINK_REFUSED:
             raise NotPlain("it is a symbolic link") from error
         raise NotPlain(error.strerror or str(error)) from error
     with _closing(descriptor):
-        _refuse_strange(os.fstat(descriptor), largest)
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            raise NotPlain("it is not a plain file")
+        if is_own and found.st_uid != os.geteuid():
+            raise NotPlain(f"it belongs to user {found.st_uid}, not to you")
         with os.fdopen(descriptor, "rb", closefd=False) as file:
-            return file.read()
-
-
-def _refuse_strange(found: os.stat_result, largest: int) -> None:
-    if not stat.S_ISREG(found.st_mode):
-        raise NotPlain("it is not a plain file")
-    if found.st_uid != os.geteuid():
-        raise NotPlain(f"it belongs to user {found.st_uid}, not to you")
-    if found.st_size > largest:
+            # One byte more than allowed: a file can grow after it was measured, and some have no size at all.
+            content = file.read(largest + 1)
+    if len(content) > largest:
         raise NotPlain(f"it is larger than {largest} bytes")
+    return content
 
 
 def write_atomic(

@@ -117,6 +117,13 @@ class Git:
         """Tell whether git passes a file over; one that is tracked is not passed over."""
         return self._run("check-ignore", "--quiet", "--", path).status == 0
 
+    def tracks(self, path: str) -> bool:
+        """Tell whether the index or HEAD has a file, under whatever spelling a file system takes for the same."""
+        named = f":(top,literal,icase){path}"
+        listed = self._run("ls-files", "-z", "--with-tree=HEAD", "--", named)
+        # A repository without a commit has no HEAD, and so only an index.
+        return bool((self._run("ls-files", "-z", "--", named) if listed.status else listed).stdout)
+
     def changes(self) -> tuple[str, ...]:
         """Return the files that differ from HEAD, untracked ones included, the claim file apart."""
         arguments = [
