@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_sync import settings as settings_file
@@ -15,7 +14,8 @@ from agent_sync.memory import Memory
 from agent_sync.outbox import Outbox
 from agent_sync.place import Place
 from agent_sync.processes import Processes
-from agent_sync.settings import Settings
+from agent_sync.settings import Origin, Settings
+from agent_sync.settings.approvals import Asked
 
 if TYPE_CHECKING:
     from agent_sync.gauntlet.gate import GateReply
@@ -32,6 +32,9 @@ class Desk:
     settings: Settings
     environment: Mapping[str, str]
     connect: Connect
+    # Where each setting was set, and what the repository's files ask for without the user's approval.
+    origins: Mapping[str, Origin] = field(default_factory=dict)
+    held_back: tuple[Asked, ...] = ()
     processes: Processes = field(default_factory=Processes)
     # Where the event or command takes place, and what the gate has answered to this stop.
     cwd: str = ""
@@ -83,8 +86,9 @@ class Desk:
 
 def desk_at(place: Place, environment: Mapping[str, str]) -> Desk:
     """Put the desk of one worktree together."""
-    settings = settings_file.load(Path(place.settings_file), environment)
-    return Desk(place, settings, environment, _connected)
+    loaded = settings_file.load(place, environment)
+    settings_file.withdraw(loaded.held_back)
+    return Desk(place, loaded.settings, loaded.environment, _connected, loaded.origins, loaded.held_back)
 
 
 def _connected(desk: Desk) -> Gateway:

@@ -5,6 +5,7 @@ import os
 CLAIM_NAME = ".agent-claim.json"
 SETTINGS_NAME = ".agent-sync.toml"
 STATE_NAME = "agentsync"
+CLAUDE_SETTINGS = (os.path.join(".claude", "settings.json"), os.path.join(".claude", "settings.local.json"))
 GATE_CONFIG = os.path.join(".gauntlet", "config.yml")
 
 
@@ -37,6 +38,17 @@ class Place:
     def shared_dir(self) -> str:
         """Where what all worktrees of the repository share lives."""
         return os.path.join(self.common_dir, STATE_NAME)
+
+
+def trust_file(place: Place) -> str:
+    """Return where a clone keeps what its user approved of what the repository's files ask for."""
+    return os.path.join(place.shared_dir, "trust.json")
+
+
+def user_settings_file(xdg_config_home: str, home: str) -> str:
+    """Return where the user's own settings are, or "" where there is no home."""
+    directory = xdg_config_home if os.path.isabs(xdg_config_home) else os.path.join(home, ".config") if home else ""
+    return os.path.join(directory, "agent-sync", "config.toml") if directory else ""
 
 
 def place_of(starts: list[str], project_dir: str) -> Place | None:

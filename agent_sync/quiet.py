@@ -13,8 +13,9 @@ from agent_sync import __version__, place
 from agent_sync.place import Place
 
 NESTED = ("AGENT_SYNC_NESTED", "GAUNTLET_STOP_HOOK_ACTIVE")
-# The file type in a mode, and that of a symbolic link: `stat` has them too, and would have to be loaded.
-S_IFMT, S_IFLNK = 0o170000, 0o120000
+# The file type in a mode, and those of links and plain files: `stat` has them too, and would have to be loaded.
+S_IFMT, S_IFLNK, S_IFREG = 0o170000, 0o120000, 0o100000
+LARGEST = 1 << 20
 SETTING_PREFIXES = ("AGENT_SYNC_", "MOLTNET_", "XDG_CONFIG_HOME", "HOME")
 NEVER = "never"
 PATIENCE = 1.0
@@ -24,8 +25,27 @@ _PIPE_ROOM = 65536
 
 
 def is_nested() -> bool:
-    """Tell whether this runs inside an agent that a gate has started: then every hook is silent."""
-    return any(os.environ.get(name) for name in NESTED)
+    """Tell whether this certainly runs inside an agent that a gate has started: then every hook is silent.
+
+    A checkout's own settings could set the marker to switch the gates off; then only the full run can tell.
+    """
+    return has_marker(os.environ) and not _is_named_by_checkout()
+
+
+def has_marker(environment: "os._Environ[str] | dict[str, str]") -> bool:
+    """Tell whether the variables name an agent that a gate has started."""
+    return any(environment.get(name) for name in NESTED)
+
+
+def _is_named_by_checkout() -> bool:
+    """Tell whether a settings file of the checkout may have set the marker; an escaped name counts as one."""
+    where = place.worktree(process_dir())
+    roots = [os.environ.get("CLAUDE_PROJECT_DIR", ""), where.root if where else ""]
+    for path in (os.path.join(root, name) for root in roots if root for name in place.CLAUDE_SETTINGS):
+        text = read_plain(path, may_be_link=True)
+        if "\\u" in text or any(name in text for name in NESTED):
+            return True
+    return False
 
 
 def nothing_to_do(hook: str, raw: bytes) -> bool:
@@ -143,6 +163,9 @@ def watched(where: Place) -> list[str]:
     return [
         where.claim_file,
         where.settings_file,
+        place.trust_file(where),
+        place.user_settings_file(os.environ.get("XDG_CONFIG_HOME", ""), os.environ.get("HOME", "")),
+        *(os.path.join(where.root, name) for name in place.CLAUDE_SETTINGS),
         os.path.join(where.common_dir, "config"),
         os.path.join(where.git_dir, "config.worktree"),
         os.path.join(where.git_dir, "HEAD"),
@@ -189,6 +212,22 @@ def record_pointer(where: Place) -> str:
 def spool_file(where: Place, hook: str) -> str:
     """Return where the last input of a hook lies that had nothing else to do."""
     return os.path.join(where.state_dir, "spool." + hook)
+
+
+def read_plain(path: str, *, may_be_link: bool = False) -> str:
+    """Return the beginning of a plain file that a checkout may have brought; "" where there is none."""
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if may_be_link else os.O_NOFOLLOW)
+    try:
+        descriptor = os.open(path, flags)
+    except OSError:
+        return ""
+    try:
+        is_plain = os.fstat(descriptor).st_mode & S_IFMT == S_IFREG
+        return os.read(descriptor, LARGEST).decode("utf-8", "replace") if is_plain else ""
+    except OSError:
+        return ""
+    finally:
+        os.close(descriptor)
 
 
 def _read(path: str) -> str:

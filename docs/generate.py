@@ -16,6 +16,7 @@ from agent_sync.cli.app import HOOK_COMMANDS, LazyGroup, app
 from agent_sync.lifecycle.facts import Trigger
 from agent_sync.lifecycle.steps import STEPS, TRANSITIONS
 from agent_sync.settings import Settings, variables
+from agent_sync.settings.authority import decides
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMAS = ROOT / "agent_sync" / "schemas"
@@ -51,12 +52,14 @@ def step_table() -> str:
 
 def settings_table() -> str:
     """List every setting with its variable, default and meaning."""
-    rows = ["| setting | variable | default | meaning |", "|---|---|---|---|"]
+    rows = ["| setting | variable | default | who decides | meaning |", "|---|---|---|---|---|"]
     for variable, (table, key) in variables().items():
         field = getattr(Settings(), table).__class__.model_fields[key]
         default = json.dumps(field.default, ensure_ascii=False)
         shown = "(see below)" if isinstance(field.default, tuple) else f"`{default}`"
-        rows.append(f"| `{table}.{key}` | `{variable}` | {shown} | {field.description or ''} |")
+        rows.append(
+            f"| `{table}.{key}` | `{variable}` | {shown} | {decides(f'{table}.{key}')} | {field.description or ''} |"
+        )
     return "\n".join(rows)
 
 

@@ -21,8 +21,9 @@ hypothesis_settings.load_profile("prove" if PROVE else "test")
 
 
 def pytest_configure():
-    """Let an interrupt mean what it means: a shell's background job starts with interrupts ignored, and passes that on."""
+    """Let signals mean what they mean: background jobs and `nohup` start with some ignored, and pass that on."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_terminal_summary(terminalreporter):

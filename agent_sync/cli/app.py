@@ -27,6 +27,8 @@ COMMANDS = {
     "log": ("agent_sync.cli.log", "What was done, newest last."),
     "init": ("agent_sync.cli.init", "Set a repository up: hooks, command pages, settings."),
     "uninstall": ("agent_sync.cli.uninstall", "Take out exactly what init put in."),
+    "trust": ("agent_sync.cli.trust", "Approve what this repository's files ask for."),
+    "config": ("agent_sync.cli.config", "List, read and change settings."),
     "doctor": ("agent_sync.cli.doctor", "Check the whole set-up, one line each."),
     "statusline": ("agent_sync.cli.statusline", "One line for Claude Code's status line."),
     "demo": ("agent_sync.cli.demo", "A whole task, live, on a local GitHub: no token, no network."),

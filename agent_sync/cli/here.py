@@ -9,6 +9,7 @@ from agent_sync.errors import AgentSyncError, BadConfig, BadInput
 from agent_sync.hooks.record import kept
 from agent_sync.lifecycle.messages import RECORD_UNWRITTEN
 from agent_sync.place import Place, place_of
+from agent_sync.settings.approvals import held_back_line
 
 
 def place_here() -> Place:
@@ -23,6 +24,8 @@ def desk_here(*, keeps_record: bool = True) -> Desk:
     """Return the desk of the worktree the command was started in; one that only looks leaves the record alone."""
     desk = desk_at(place_here(), settings_file.environment())
     desk.cwd = quiet.process_dir()
+    if desk.held_back:
+        click.echo(f"note: {held_back_line(desk.held_back)}", err=True)
     context = click.get_current_context(silent=True)
     if context and keeps_record:
         # Every command is an occasion to see what happened in git and to the claim meanwhile.

@@ -4,16 +4,21 @@ from pathlib import Path
 
 import click
 
+from agent_sync import clock
 from agent_sync.cli.asking import agreed, is_terminal, show, tell_done
 from agent_sync.cli.here import desk_here
 from agent_sync.desk import Desk
 from agent_sync.errors import AgentSyncError
 from agent_sync.install import carry_out, record as records
-from agent_sync.install.plan import installation
+from agent_sync.install.plan import Plan, installation
 from agent_sync.install.starter import Findings, starter
 from agent_sync.install.tree import Tree
 from agent_sync.lifecycle.foreign import one_line
 from agent_sync.lifecycle.tasks import BoardShape
+from agent_sync.place import SETTINGS_NAME
+from agent_sync.settings.approvals import Approvals
+from agent_sync.settings.loading import asked_in
+from agent_sync.settings.sources import parsed
 
 NEXT = """\
 Next:
@@ -52,10 +57,18 @@ def command(*, yes: bool, claude_md: bool, dry_run: bool) -> None:
         click.echo("Nothing was written (--dry-run).")
     elif agreed("Write these changes?", yes=yes, command="agent-sync init"):
         carry_out.install(tree, shared, record, plan)
+        _approve(desk, plan)
         tell_done(plan)
         click.echo(NEXT)
     else:
         click.echo("Nothing was written.")
+
+
+def _approve(desk: Desk, plan: Plan) -> None:
+    """Approve the settings that were just written: whoever ran the command has seen them."""
+    written = next((change.after for change in plan.changes if change.path == SETTINGS_NAME), None) or b""
+    asked = asked_in(parsed(written, file=SETTINGS_NAME), source=SETTINGS_NAME)
+    Approvals(desk.place).add(asked, clock.now())
 
 
 def _findings(desk: Desk, *, may_ask: bool) -> Findings:

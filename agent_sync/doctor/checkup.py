@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from agent_sync import settings
 from agent_sync.desk import Desk, desk_at
 from agent_sync.doctor import machine, registration, worktree
 from agent_sync.doctor.levels import levels
@@ -28,6 +29,7 @@ def check_all(place: Place, environment: Mapping[str, str]) -> Iterator[Result]:
     if desk is None:
         yield skip("github", "not asked, because the settings cannot be read")
     else:
+        yield worktree.check_trust(settings.load(place, environment))
         yield from _record(desk)
         yield from _github(desk)
 

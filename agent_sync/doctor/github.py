@@ -9,8 +9,7 @@ from agent_sync.doctor.names import check_names
 from agent_sync.doctor.result import Result, fail, ok, skip, warn
 from agent_sync.errors import AgentSyncError, GitHubDown, NotFound, RateLimited
 from agent_sync.gateway.auth import find_token
-from agent_sync.gateway.endpoint import endpoint_of
-from agent_sync.gateway.repository import repository_of
+from agent_sync.gateway.connect import addressed
 from agent_sync.lifecycle.foreign import one_line
 from agent_sync.lifecycle.tasks import Person
 
@@ -22,10 +21,8 @@ def check_github(desk: Desk) -> Iterator[Result]:
     """Check everything that can be known of GitHub, up to the first thing that keeps the rest from being known."""
     name = "repository"
     try:
-        remote = desk.settings.git.remote
-        repository = repository_of(desk.git.remote_url(remote), remote=remote)
-        endpoint = endpoint_of(repository, desk.settings.github.url)
-        yield ok(name, f"{repository.full_name} on {endpoint.host}, from remote {remote}")
+        repository, endpoint = addressed(desk)
+        yield ok(name, f"{repository.full_name} on {endpoint.host}, from remote {desk.settings.git.remote}")
         name = "token"
         token = find_token(endpoint, desk.environment, desk.processes, directory=desk.place.root)
         person = desk.gateway.viewer()

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from agent_sync.doctor.result import Result, fail, ok, warn
 from agent_sync.lifecycle.foreign import one_line
 from agent_sync.lifecycle.tasks import BoardField, BoardShape
-from agent_sync.sections import Board
+from agent_sync.settings.tables import Board
 
 SELECT, TEXT = "SINGLE_SELECT", "TEXT"
 STATUSES = ("ready", "in_progress", "in_review", "done")

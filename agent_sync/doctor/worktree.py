@@ -8,6 +8,8 @@ from agent_sync.errors import AgentSyncError
 from agent_sync.git import Git
 from agent_sync.lifecycle.foreign import one_line
 from agent_sync.place import CLAIM_NAME, SETTINGS_NAME, Place
+from agent_sync.settings import Loaded
+from agent_sync.settings.approvals import held_back_line, printable
 
 
 def check_worktrees(git: Git) -> Result:
@@ -54,3 +56,13 @@ def check_settings(place: Place, error: AgentSyncError | None) -> Result:
     if not Path(place.settings_file).is_file():
         return warn("settings", f"there is no {SETTINGS_NAME}; the defaults and AGENT_SYNC_* count", "agent-sync init")
     return ok("settings", f"{SETTINGS_NAME} can be read")
+
+
+def check_trust(loaded: Loaded) -> Result:
+    """Check whether the repository's files ask for something that the user has not approved."""
+    if loaded.held_back:
+        return warn("trust", held_back_line(loaded.held_back), "agent-sync trust --show, then agent-sync trust")
+    if loaded.approved:
+        keys = ", ".join(dict.fromkeys(printable(one.key) for one in loaded.approved))
+        return ok("trust", f"you approved {keys} for this clone")
+    return ok("trust", "this repository's files ask for nothing that only you may decide")

@@ -5,13 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from agent_sync.errors import NotSignedIn
-from agent_sync.gateway.endpoint import Endpoint
+from agent_sync.gateway.endpoint import Endpoint, NamedBy
 from agent_sync.gateway.tokens import TokenKind, kind_of
 from agent_sync.processes import Processes
 
 CLOUD_NAMES = ("GH_TOKEN", "GITHUB_TOKEN")
 ENTERPRISE_NAMES = ("GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN")
-URL_NAME = "AGENT_SYNC_GITHUB_URL"
 GH_LIMIT_S = 10.0
 # The local GitHub takes any token; this one makes it work without set-up.
 PLACEHOLDER = "local"
@@ -32,7 +31,10 @@ class Token:
 
 def find_token(endpoint: Endpoint, environment: Mapping[str, str], processes: Processes, *, directory: str) -> Token:
     """Return the token for this GitHub: from the environment, else from gh."""
-    names = _names(endpoint, environment)
+    if endpoint.is_loopback and endpoint.named_by is NamedBy.REPOSITORY:
+        # Any program on this machine can listen there, and the one that is meant needs no secret.
+        return Token(PLACEHOLDER, "the local GitHub, which takes any")
+    names = _names(endpoint)
     for name in names:
         if environment.get(name, "").strip():
             return _clean(environment[name].strip(), source=name)
@@ -48,14 +50,13 @@ def find_token(endpoint: Endpoint, environment: Mapping[str, str], processes: Pr
     )
 
 
-def _names(endpoint: Endpoint, environment: Mapping[str, str]) -> tuple[str, ...]:
+def _names(endpoint: Endpoint) -> tuple[str, ...]:
     """Return the variables whose tokens may go there.
 
-    A server that the user's own environment names is trusted with the plain ones; one that only a file of the
-    repository names is not, unless it is on this machine: whoever writes that file could collect tokens.
+    A server that the user's own file or environment names is trusted with the plain ones; one that the remote or an
+    approved file of the repository names gets only what is meant for Enterprise servers.
     """
-    is_named_here = endpoint.is_configured and (endpoint.is_loopback or bool(environment.get(URL_NAME)))
-    return CLOUD_NAMES if endpoint.is_cloud or is_named_here else ENTERPRISE_NAMES
+    return CLOUD_NAMES if endpoint.is_cloud or endpoint.named_by is NamedBy.USER else ENTERPRISE_NAMES
 
 
 def _from_gh(endpoint: Endpoint, environment: Mapping[str, str], processes: Processes, directory: str) -> str:

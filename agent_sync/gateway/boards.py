@@ -12,7 +12,7 @@ from agent_sync.gateway.failures import Call
 from agent_sync.gateway.line import Line
 from agent_sync.gateway.tokens import Area
 from agent_sync.lifecycle.tasks import BoardIssue, BoardSeen
-from agent_sync.sections import Board
+from agent_sync.settings.tables import Board
 
 PROJECT = ("boardOwner", "projectV2")
 _MARKS = re.compile(r'["\\]')

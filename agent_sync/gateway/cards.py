@@ -9,7 +9,7 @@ from agent_sync.gateway.failures import Call
 from agent_sync.gateway.line import Line
 from agent_sync.gateway.tokens import Area
 from agent_sync.lifecycle.facts import Card, NoCard
-from agent_sync.sections import Board
+from agent_sync.settings.tables import Board
 
 ISSUE = ("repository", "issue")
 ITEMS = (*ISSUE, "projectItems")

@@ -3,11 +3,12 @@
 from typing import TYPE_CHECKING
 
 from agent_sync.gateway.auth import find_token
-from agent_sync.gateway.endpoint import endpoint_of
+from agent_sync.gateway.endpoint import Endpoint, NamedBy, endpoint_of
 from agent_sync.gateway.github import GitHub
 from agent_sync.gateway.line import Line
 from agent_sync.gateway.port import Gateway
-from agent_sync.gateway.repository import repository_of
+from agent_sync.gateway.repository import Repository, repository_of
+from agent_sync.settings import Origin
 
 if TYPE_CHECKING:
     from agent_sync.desk import Desk
@@ -16,8 +17,15 @@ if TYPE_CHECKING:
 
 def connect(desk: "Desk", *, sleep: "Sleep | None" = None) -> Gateway:
     """Return GitHub as this worktree reaches it; nothing is sent before the first question."""
-    remote = desk.settings.git.remote
-    repository = repository_of(desk.git.remote_url(remote), remote=remote)
-    endpoint = endpoint_of(repository, desk.settings.github.url)
+    repository, endpoint = addressed(desk)
     token = find_token(endpoint, desk.environment, desk.processes, directory=desk.place.root)
     return GitHub(Line(repository, endpoint, token, desk.settings, sleep))
+
+
+def addressed(desk: "Desk") -> tuple[Repository, Endpoint]:
+    """Return which repository this worktree is about, and on which GitHub."""
+    remote = desk.settings.git.remote
+    repository = repository_of(desk.git.remote_url(remote), remote=remote)
+    is_theirs = desk.origins.get("github.url") is Origin.REPOSITORY
+    named_by = NamedBy.REPOSITORY if is_theirs else NamedBy.USER
+    return repository, endpoint_of(repository, desk.settings.github.url, named_by=named_by)

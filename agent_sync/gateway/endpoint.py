@@ -2,6 +2,7 @@
 
 import ipaddress
 from dataclasses import dataclass, replace
+from enum import Enum
 from urllib.parse import urlsplit
 
 from agent_sync.errors import BadConfig
@@ -10,14 +11,22 @@ from agent_sync.gateway.repository import Repository
 _API_PATHS = ("/api/v3", "/api/graphql", "/api")
 
 
+class NamedBy(Enum):
+    """Who says that this is the GitHub to talk to."""
+
+    REMOTE = "the remote's address"
+    REPOSITORY = "a file of the repository that the user approved"
+    USER = "the user's own file or environment"
+
+
 @dataclass(frozen=True)
 class Endpoint:
-    """One GitHub: the host people know it by, its interfaces, and whether a setting rather than the remote names it."""
+    """One GitHub: the host people know it by, its interfaces, and who names it."""
 
     host: str
     rest: str
     graphql: str
-    is_configured: bool = False
+    named_by: NamedBy = NamedBy.REMOTE
 
     @property
     def is_loopback(self) -> bool:
@@ -30,10 +39,10 @@ class Endpoint:
         return self.host == "github.com" or self.host.endswith(".ghe.com")
 
 
-def endpoint_of(repository: Repository, url: str) -> Endpoint:
-    """Return the GitHub of a repository; a configured server root takes its place."""
+def endpoint_of(repository: Repository, url: str, *, named_by: NamedBy = NamedBy.USER) -> Endpoint:
+    """Return the GitHub of a repository; a configured server root, named by somebody, takes its place."""
     if url:
-        return _configured(url)
+        return replace(_configured(url), named_by=named_by)
     host = repository.host
     if repository.is_plain and is_loopback(host):
         return _server("http", _authority(host, repository.port), host)
@@ -46,7 +55,8 @@ def endpoint_of(repository: Repository, url: str) -> Endpoint:
 
 def is_loopback(host: str) -> bool:
     """Tell whether a host is this machine."""
-    if host == "localhost" or host.endswith(".localhost"):
+    # Names below `localhost` are left out: not every resolver keeps them on this machine.
+    if host == "localhost":
         return True
     try:
         return ipaddress.ip_address(host).is_loopback
@@ -68,7 +78,7 @@ def _configured(url: str) -> Endpoint:
         raise _bad(url, f"has a path ({path}); the root of the server is wanted")
     if parts.scheme == "http" and not is_loopback(host):
         raise _bad(url, "would send the token in the clear; use https")
-    return replace(_server(parts.scheme, _authority(host, port), _site_of(host)), is_configured=True)
+    return _server(parts.scheme, _authority(host, port), _site_of(host))
 
 
 def _site_of(host: str) -> str:

@@ -12,7 +12,6 @@ from agent_sync import __version__, place, quiet
 from agent_sync.gauntlet import unchanged, wording
 from agent_sync.place import Place
 
-MARKERS = ("AGENT_SYNC_NESTED", "GAUNTLET_STOP_HOOK_ACTIVE")
 PREFIXES = ("GAUNTLET_", "AGENT_SYNC_", "HOME", "XDG_CONFIG_HOME", "CLAUDE_PROJECT_DIR")
 VERIFY_VARIABLE = "AGENT_SYNC_GATE_VERIFY_ACTIVE"
 _QUOTE, _BACKSLASH = 34, 92
@@ -20,7 +19,7 @@ _QUOTE, _BACKSLASH = 34, 92
 
 def line(raw: bytes) -> str | None:
     """Return the reply to a stop, or None where only the full gate can tell."""
-    if any(os.environ.get(name) for name in MARKERS):
+    if quiet.is_nested():
         return said("stop_hook_active", wording.NESTED)
     cwd, is_active = quiet.cwd_in(raw), flag(raw, b"stop_hook_active")
     if cwd is None or is_active is None or not _has_no_tasks(raw):
@@ -81,7 +80,7 @@ def _string_end(text: bytes, at: int) -> int:
 def _may_verify(where: Place | None) -> bool:
     if os.environ.get(VERIFY_VARIABLE):
         return True
-    return where is not None and "verify_active" in _read(where.settings_file)
+    return where is not None and "verify_active" in quiet.read_plain(where.settings_file)
 
 
 def stamp_file(where: Place) -> str:

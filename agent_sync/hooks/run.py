@@ -25,6 +25,7 @@ from agent_sync.outbox import Readers, unread
 from agent_sync.place import Place, gate_root, place_of
 from agent_sync.rounds import BUSY, IDLE, Looked, drive
 from agent_sync.settings import Settings
+from agent_sync.settings.approvals import held_back_line
 
 STDOUT = 1
 
@@ -136,11 +137,14 @@ def answer(arguments: list[str], raw: bytes) -> int:
         _refuse_input(trigger, place)
         return 0
     seen = quiet.look(place, arguments[0])
+    if quiet.has_marker(settings_file.own_environment(place, environment)):
+        # The marker is the user's own word and not the checkout's: a gate's program has started this agent.
+        return 0
     try:
         desk = desk_at(place, environment)
     except AgentSyncError as error:
         # What is wrong with the settings is said like any other trouble: once, and on record.
-        desk = Desk(place, Settings(), environment, _unconnected)
+        desk = Desk(place, Settings(), settings_file.own_environment(place, environment), _unconnected)
         parts = (gate, _raising(error)) if trigger is Trigger.STOP else (_raising(error),)
         return _answered(desk, event, seen=seen, parts=parts)
     if trigger is Trigger.REWAKE:
@@ -175,6 +179,7 @@ def _unconnected(_desk: Desk) -> Gateway:
 
 def _answered(desk: Desk, event: HookEvent, *, seen: str, parts: tuple[Participant, ...] = ()) -> int:
     desk.cwd = event.cwd
+    _tell_held_back(desk, event)
     found: list[Part] = []
     watchdog = Watchdog(
         deadline(desk, event.trigger),
@@ -194,6 +199,13 @@ def _answered(desk: Desk, event: HookEvent, *, seen: str, parts: tuple[Participa
         sight = stamp.Sight(seen, watch, wrote)
         stamp.leave(desk.place, event.trigger, sight, due=_earliest(dues), now=clock.now())
     return 0
+
+
+def _tell_held_back(desk: Desk, event: HookEvent) -> None:
+    """Tell the human once in every session what the repository's files ask for without approval."""
+    if desk.held_back:
+        text = held_back_line(desk.held_back)
+        desk.outbox.add([Notice(f"trust:{event.session_id}:{text}", text)])
 
 
 def _looked(desk: Desk, event: HookEvent, part: Participant) -> Part:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from agent_sync.lifecycle.tasks import BoardField, BoardShape
-from agent_sync.sections import Board
+from agent_sync.settings.tables import Board
 
 SELECT, TEXT = "SINGLE_SELECT", "TEXT"
 # What the four statuses are commonly called, likeliest first.

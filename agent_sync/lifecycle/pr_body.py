@@ -2,7 +2,7 @@
 
 from agent_sync.claim.model import Claim
 from agent_sync.lifecycle.foreign import one_line
-from agent_sync.sections import Pull as PullSettings
+from agent_sync.settings.tables import Pull as PullSettings
 
 TITLE_LIMIT = 240
 

@@ -7,7 +7,7 @@ from typing import assert_never
 from agent_sync.recovery.machine import moved
 from agent_sync.recovery.model import Checkpoint, Record
 from agent_sync.recovery.states import Move, State, Trigger
-from agent_sync.sections import Record as RecordSettings
+from agent_sync.settings.tables import Record as RecordSettings
 
 KEPT = 64
 _PREFIX = "ckpt-"

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from agent_sync.errors import BadInput
 from agent_sync.recovery.states import State
-from agent_sync.sections import Record as RecordSettings
+from agent_sync.settings.tables import Record as RecordSettings
 
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _LENGTH = re.compile(r"([0-9]{1,6})([mhdw])")

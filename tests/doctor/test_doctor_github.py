@@ -7,7 +7,7 @@ from agent_sync.doctor.github import check_clock, check_scopes
 from agent_sync.doctor.names import check_names
 from agent_sync.doctor.result import Mark
 from agent_sync.lifecycle.tasks import BoardField, BoardShape, Person
-from agent_sync.sections import Board
+from agent_sync.settings.tables import Board
 
 STATUS = BoardField("Status", "SINGLE_SELECT", ("Todo", "In Progress", "In Review", "Done"))
 AGENT, PRIORITY = BoardField("Agent", "TEXT"), BoardField("Priority", "SINGLE_SELECT", ("P0",))

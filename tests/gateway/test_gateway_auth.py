@@ -4,7 +4,7 @@ import pytest
 
 from agent_sync.errors import NotSignedIn
 from agent_sync.gateway.auth import find_token
-from agent_sync.gateway.endpoint import endpoint_of
+from agent_sync.gateway.endpoint import NamedBy, endpoint_of
 from agent_sync.gateway.repository import repository_of
 from agent_sync.processes import Processes
 
@@ -19,17 +19,15 @@ ROWS = {
     "an Enterprise server has its own": (SERVER, "", {"GH_TOKEN": "a", "GH_ENTERPRISE_TOKEN": "e"}, "e"),
     "under either name": (SERVER, "", {"GH_TOKEN": "a", "GITHUB_ENTERPRISE_TOKEN": "e"}, "e"),
     "or asks gh, without the plain ones": (SERVER, "", {"GH_TOKEN": "a"}, "from-gh-git.acme.com"),
-    "a server the user names": (CLOUD, "https://git.acme.com", {"GH_TOKEN": "a", "AGENT_SYNC_GITHUB_URL": "x"}, "a"),
-    "a server only a file names": (CLOUD, "https://git.acme.com", {"GH_TOKEN": "a"}, "from-gh-git.acme.com"),
-    "the local GitHub a file names": (CLOUD, "http://127.0.0.1:9", {"GH_TOKEN": "as:mona"}, "as:mona"),
-    "a loopback remote is no configured one": (LOCAL, "", {"GH_TOKEN": "a", "AGENT_SYNC_GITHUB_URL": ""}, "local"),
+    "a server the user names": (CLOUD, "https://git.acme.com", {"GH_TOKEN": "a"}, "a"),
+    "a loopback remote gets no plain one": (LOCAL, "", {"GH_TOKEN": "a"}, "local"),
     "the local GitHub works without any": (LOCAL, "", {}, "local"),
-    "the local GitHub with one": (
-        CLOUD,
-        "http://127.0.0.1:9",
-        {"GH_TOKEN": "as:mona", "AGENT_SYNC_GITHUB_URL": "x"},
-        "as:mona",
-    ),
+    "the local GitHub the user names": (CLOUD, "http://127.0.0.1:9", {"GH_TOKEN": "as:mona"}, "as:mona"),
+}
+BY_THE_REPOSITORY = {
+    "an approved server": ("https://git.acme.com", {"GH_TOKEN": "a"}, "from-gh-git.acme.com"),
+    "an approved server with its own": ("https://git.acme.com", {"GH_ENTERPRISE_TOKEN": "e"}, "e"),
+    "the local GitHub": ("http://127.0.0.1:9", {"GH_TOKEN": "a", "GH_ENTERPRISE_TOKEN": "e"}, "local"),
 }
 
 
@@ -43,9 +41,9 @@ def gh(tmp_path):
     return program
 
 
-def found(remote, url, environment, tmp_path):
+def found(remote, url, environment, tmp_path, named_by=NamedBy.USER):
     """Return the token for a remote, with only the fake gh on the path."""
-    endpoint = endpoint_of(repository_of(remote, remote="origin"), url)
+    endpoint = endpoint_of(repository_of(remote, remote="origin"), url, named_by=named_by)
     searched = {"PATH": f"{tmp_path / 'bin'}"}
     return find_token(endpoint, searched | environment, Processes(), directory=str(tmp_path))
 
@@ -57,6 +55,15 @@ def test_each_github_gets_its_token(row, tmp_path, monkeypatch):
     remote, url, environment, token = row
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}")
     assert found(remote, url, environment, tmp_path).secret == token
+
+
+@pytest.mark.parametrize("row", BY_THE_REPOSITORY.values(), ids=BY_THE_REPOSITORY)
+@pytest.mark.usefixtures("gh")
+def test_a_server_that_a_file_of_the_repository_names_gets_no_plain_token(row, tmp_path, monkeypatch):
+    """Approved, it gets what is meant for Enterprise servers; on this machine it gets a placeholder."""
+    url, environment, token = row
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}")
+    assert found(CLOUD, url, environment, tmp_path, NamedBy.REPOSITORY).secret == token
 
 
 @pytest.mark.parametrize("script", ["exit 1", "echo", None], ids=["gh fails", "gh is silent", "no gh"])

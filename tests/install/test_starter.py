@@ -7,6 +7,8 @@ from agent_sync.install.detect import names_on
 from agent_sync.install.signature import is_unchanged
 from agent_sync.install.starter import Findings, starter
 from agent_sync.lifecycle.tasks import BoardField, BoardShape
+from agent_sync.place import Place
+from agent_sync.settings.tables import Board, Project
 
 STATUS = BoardField("Status", "SINGLE_SELECT", ("Todo", "In Progress", "In Review", "Done"))
 AGENT = BoardField("Agent", "TEXT")
@@ -18,9 +20,11 @@ def board(*fields, title="Tasks", number=7):
 
 
 def loaded(text, tmp_path):
-    file = tmp_path / ".agent-sync.toml"
-    file.write_text(text)
-    return settings.load(file, {})
+    (tmp_path / ".agent-sync.toml").write_text(text)
+    found = settings.load(Place(str(tmp_path), str(tmp_path / ".git"), str(tmp_path / ".git")), {})
+    # Whoever runs init is asked nothing more: all of it is the repository's to decide.
+    assert found.held_back == ()
+    return found.settings
 
 
 def test_found_board_is_written(tmp_path):
@@ -28,14 +32,14 @@ def test_found_board_is_written(tmp_path):
     text = starter(Findings("octo", board(STATUS, AGENT, PRIORITY)))
     found = loaded(text, tmp_path)
     assert (found.project.owner, found.project.number) == ("octo", 7)
-    assert found.board == settings.Board()
+    assert found.board == Board()
     assert is_unchanged(text.encode())
 
 
 def test_unknown_board_is_left_to_fill_in(tmp_path):
     """Without a board the file is valid, names the owner and lists what it could be."""
     text = starter(Findings("octo", None, (board(number=3, title="One"), board(number=4, title="Two"))))
-    assert loaded(text, tmp_path).project == settings.Project(owner="octo")
+    assert loaded(text, tmp_path).project == Project(owner="octo")
     assert "# number = 1" in text
     assert "#   3: One (octo)\n#   4: Two (octo)" in text
     assert loaded(starter(Findings("")), tmp_path).project.owner == ""

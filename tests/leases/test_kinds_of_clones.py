@@ -11,8 +11,8 @@ from agent_sync.leases.keeper import CloneKeeper, RemoteKeeper, keeper_for
 from agent_sync.leases.model import Where, mine_of
 from agent_sync.leases.remote import Verdict
 from agent_sync.leases.results import Doubt, Lost, Unknown, Won
-from agent_sync.sections import Lease
 from agent_sync.settings import Settings
+from agent_sync.settings.tables import Lease
 
 NO_IDENTITY = ("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL")
 

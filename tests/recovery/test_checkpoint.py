@@ -12,8 +12,8 @@ from agent_sync.recovery.machine import begun, moved
 from agent_sync.recovery.model import Checkpoint, FileSnapshot, Record
 from agent_sync.recovery.states import Move, State, Trigger
 from agent_sync.recovery.templates import steps_of
-from agent_sync.sections import Record as RecordSettings
 from agent_sync.settings import Settings
+from agent_sync.settings.tables import Record as RecordSettings
 
 NOW = datetime(2026, 1, 17, 14, 30, 22, tzinfo=UTC)
 

@@ -22,7 +22,7 @@ from agent_sync.recovery.retention import configured, parsed, uniform
 from agent_sync.recovery.states import ACTIVE, Move, Standing, State
 from agent_sync.recovery.task_directory import LOCK_NAME
 from agent_sync.recovery.tombstones import tombstones
-from agent_sync.sections import Record as RecordSettings
+from agent_sync.settings.tables import Record as RecordSettings
 
 DEFAULT = configured(RecordSettings())
 ENDED: dict[State, Record] = {

@@ -8,8 +8,8 @@ from support.history import History, sh
 from agent_sync.recovery.chain import broken_at
 from agent_sync.recovery.machine import moved
 from agent_sync.recovery.states import Move, Trigger
-from agent_sync.sections import Record as RecordSettings
 from agent_sync.settings import Settings
+from agent_sync.settings.tables import Record as RecordSettings
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ class Workshop:
         place = worktree(str(self.root))
         assert place
         environment = dict(os.environ) | variables
-        loaded = settings.load(Path(place.settings_file), environment)
+        loaded = settings.load(place, environment).settings
         self.desk = Desk(place, loaded, environment, lambda _: self.github)
         return self.desk
 

@@ -99,7 +99,7 @@ class Machine:
         place = worktree(str(self.root))
         assert place
         environment = dict(os.environ) | variables
-        return Desk(place, settings.load(Path(place.settings_file), environment), environment, lambda _: self.issues)
+        return Desk(place, settings.load(place, environment).settings, environment, lambda _: self.issues)
 
     def git(self, *arguments: str) -> str:
         """Run git here."""

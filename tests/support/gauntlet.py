@@ -57,7 +57,7 @@ class GatedProject:
         for name in ("CI", "GITHUB_ACTIONS"):
             if name not in variables:
                 environment.pop(name, None)
-        return Desk(place, settings.load(Path(place.settings_file), environment), environment, lambda _: FakeGitHub())
+        return Desk(place, settings.load(place, environment).settings, environment, lambda _: FakeGitHub())
 
     def repo(self, **variables: str) -> Repo:
         """Ask git as the gate does."""

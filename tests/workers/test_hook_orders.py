@@ -458,21 +458,20 @@ def test_unreachable_remote_is_never_an_empty_hook(fleet):
 def test_clone_only_is_said(fleet, why):
     """Where the remote takes no refs of ours, or there is none, the work holds for this clone only, and says so."""
     machine = fleet.machine("one")
+    own = {"AGENT_SYNC_LEASE_WHERE": "clone"} if why == "set so" else {}
     if why == "refused":
         hook = fleet.shared / "hooks" / "update"
         hook.write_text('#!/bin/sh\ncase "$1" in refs/agentsync/*) exit 1;; esac\n')
         hook.chmod(0o755)
     elif why == "no remote":
         machine.git("remote", "remove", "origin")
-    else:
-        (machine.root / ".agent-sync.toml").write_text('[lease]\nwhere = "clone"\n')
-    done = sling(machine.desk(), Sling(42, "w1"))
+    done = sling(machine.desk(**own), Sling(42, "w1"))
     assert done.sight.where is Where.CLONE
     assert any("this clone only" in note for note in done.sight.notes)
-    begun = take(machine.desk(), "w1")
+    begun = take(machine.desk(**own), "w1")
     assert (begun.work.runs, any("this clone only" in note for note in begun.notes)) == (True, True)
     machine.commit("a.txt")
-    assert hand_off(machine.desk(), "w1", Note()).handoff.count == 1
+    assert hand_off(machine.desk(**own), "w1", Note()).handoff.count == 1
     assert machine.git("rev-parse", HOOK)
     assert [ref for ref in fleet.refs() if "agentsync" in ref] == []
 

@@ -13,7 +13,9 @@ MISSION_CHECKLIST = (
 )
 TEST_PLAN = ("Tests pass", "Type check passes", "Lint passes")
 
-Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+LONGEST_S = 30 * 86_400
+Seconds = Annotated[float, Field(ge=0, le=LONGEST_S, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=0, le=100_000)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 
 
@@ -29,7 +31,7 @@ class Project(Section):
     owner: Annotated[
         str, Field(description="User or organisation that owns the board; default: the repository's owner")
     ] = ""
-    number: Annotated[int | None, Field(ge=1, description="The board's number, as in its address")] = None
+    number: Annotated[int | None, Field(ge=1, le=2**31, description="The board's number, as in its address")] = None
 
 
 class Board(Section):
@@ -96,7 +98,8 @@ class Gate(Section):
 
     deadline_s: Annotated[Seconds, Field(description="Longest time the gates get within one stop")] = 510
     parallel: Annotated[
-        int | None, Field(ge=1, description="Most gates at a time; default: the number of processors, at least four")
+        int | None,
+        Field(ge=1, le=1024, description="Most gates at a time; default: the number of processors, at least four"),
     ] = None
     verify_active: Annotated[
         bool, Field(description="Run the gates also at the stop that follows a block, within the retry limit")
@@ -122,13 +125,13 @@ class Record(Section):
     stale_s: Annotated[Seconds, Field(description="Age at which a task counts as crashed if its owner is unknown")] = (
         300
     )
-    max_attempts: Annotated[int, Field(ge=0, description="Attempts at one step of `start`; 0 for no limit")] = 3
+    max_attempts: Annotated[Count, Field(description="Attempts at one step of `start`; 0 for no limit")] = 3
     max_recoveries: Annotated[
-        int, Field(ge=1, description="Recoveries without any progress before a human is asked")
+        int, Field(ge=1, le=100_000, description="Recoveries without any progress before a human is asked")
     ] = 3
-    keep_completed_days: Annotated[int, Field(ge=0)] = 30
-    keep_failed_days: Annotated[int, Field(ge=0)] = 14
-    keep_abandoned_days: Annotated[int, Field(ge=0)] = 7
+    keep_completed_days: Count = 30
+    keep_failed_days: Count = 14
+    keep_abandoned_days: Count = 7
 
 
 class Template(Section):
@@ -143,7 +146,12 @@ class Lease(Section):
 
     ttl_s: Annotated[
         float,
-        Field(ge=1, allow_inf_nan=False, description="How long a claim lasts without a sign of life from its holder"),
+        Field(
+            ge=1,
+            le=LONGEST_S,
+            allow_inf_nan=False,
+            description="How long a claim lasts without a sign of life from its holder",
+        ),
     ] = 3600
     allowance_s: Annotated[Seconds, Field(description="How much the clocks of two machines may differ")] = 60
     where: Annotated[
@@ -170,3 +178,22 @@ class GitHub(Section):
         ""
     )
     timeout_s: Seconds = 20
+
+
+class Settings(Section):
+    """Everything that can be set for one repository."""
+
+    project: Project = Project()
+    board: Board = Board()
+    pr: Pull = Pull()
+    notify: Notify = Notify()
+    checks: Checks = Checks()
+    idle: Idle = Idle()
+    hooks: Hooks = Hooks()
+    gate: Gate = Gate()
+    git: Git = Git()
+    lease: Lease = Lease()
+    worker: Worker = Worker()
+    github: GitHub = GitHub()
+    record: Record = Record()
+    templates: dict[str, Template] = Field(default={}, max_length=100)

@@ -1,24 +1,30 @@
 import pytest
 
 from agent_sync.errors import BadConfig
+from agent_sync.place import Place
 from agent_sync.settings import Settings, load, variables
 
 
 @pytest.fixture
-def write(tmp_path):
-    """Write a settings file and load it."""
+def place(tmp_path):
+    """A worktree as the settings see it."""
+    return Place(str(tmp_path), str(tmp_path / ".git"), str(tmp_path / ".git"))
+
+
+@pytest.fixture
+def write(place, tmp_path):
+    """Write the repository's settings file and load the settings."""
 
     def loaded(text, **environment):
-        file = tmp_path / ".agent-sync.toml"
-        file.write_text(text)
-        return load(file, environment)
+        (tmp_path / ".agent-sync.toml").write_text(text)
+        return load(place, environment).settings
 
     return loaded
 
 
-def test_defaults_need_no_file(tmp_path):
+def test_defaults_need_no_file(place):
     """Without a file every setting has its default."""
-    assert Settings() == load(tmp_path / "none.toml", {})
+    assert Settings() == load(place, {}).settings
 
 
 def test_file_is_read(write):
@@ -81,11 +87,11 @@ def test_unknown_variable_is_an_error(write):
     assert Settings() == write("", AGENT_SYNC_NESTED="1", AGENT_SYNC_GITHUB_SCHEMAS="x")
 
 
-def test_unreadable_file_is_not_a_missing_one(tmp_path):
+def test_unreadable_file_is_not_a_missing_one(place, tmp_path):
     """A file that cannot be read is an error, not the defaults."""
-    (tmp_path / "x.toml").mkdir()
+    (tmp_path / ".agent-sync.toml").mkdir()
     with pytest.raises(BadConfig, match="cannot be read"):
-        load(tmp_path / "x.toml", {})
+        load(place, {})
 
 
 def test_every_setting_has_its_variable():

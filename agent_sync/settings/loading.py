@@ -1,0 +1,162 @@
+"""Loads the settings: environment over the user's file over the repository's, which decides alone what it may."""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from pydantic import ValidationError
+
+from agent_sync.place import SETTINGS_NAME, Place
+from agent_sync.settings.approvals import Approvals, Asked
+from agent_sync.settings.authority import needs_approval
+from agent_sync.settings.checkout import set_by_checkout
+from agent_sync.settings.problems import explained
+from agent_sync.settings.sources import Tables, repository_tables, user_file, user_tables
+from agent_sync.settings.tables import Settings
+from agent_sync.settings.variables import from_environment, from_text, setting_of
+
+
+class Origin(StrEnum):
+    """Where the value of a setting comes from, weakest first."""
+
+    DEFAULT = "default"
+    REPOSITORY = "repository"
+    USER = "user"
+    ENVIRONMENT = "environment"
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The settings that count, where each was set, and what the repository's files ask of the user."""
+
+    settings: Settings
+    # The process's environment without the variables that are held back.
+    environment: Mapping[str, str]
+    origins: Mapping[str, Origin]
+    approved: tuple[Asked, ...] = ()
+    held_back: tuple[Asked, ...] = ()
+
+    def origin(self, key: str) -> Origin:
+        """Return where a setting was set."""
+        return self.origins.get(key, Origin.DEFAULT)
+
+
+def environment() -> dict[str, str]:
+    """Return the process's environment."""
+    return dict(os.environ)
+
+
+def load(place: Place, environment: Mapping[str, str]) -> Loaded:
+    """Read every source, hold back what the user has not approved, and refuse what is not known."""
+    approvals = Approvals(place)
+    theirs = repository_tables(place)
+    asked = (*_asked_by_variables(place, environment), *asked_in(theirs, source=SETTINGS_NAME))
+    approved = tuple(one for one in asked if approvals.holds(one))
+    held_back = tuple(one for one in asked if one not in approved)
+    own = _without_variables(environment, held_back)
+    sources = {Origin.REPOSITORY: place.settings_file, Origin.USER: str(user_file(own))}
+    if held_back:
+        # What is wrong is said as such, not offered for approval.
+        validated({Origin.REPOSITORY: theirs}, sources)
+    layers = {
+        Origin.REPOSITORY: _without(theirs, held_back),
+        Origin.USER: user_tables(own),
+        Origin.ENVIRONMENT: from_environment(own),
+    }
+    origins = {key: origin for origin, tables in layers.items() for key, _ in _keys(tables)}
+    return Loaded(validated(layers, sources), own, origins, approved, held_back)
+
+
+def own_environment(place: Place, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment without what the checkout has put there unapproved, whatever the settings hold."""
+    approvals = Approvals(place)
+    asked = _asked_by_variables(place, environment)
+    return _without_variables(environment, tuple(one for one in asked if not approvals.holds(one)))
+
+
+def withdraw(held_back: tuple[Asked, ...]) -> None:
+    """Take variables that are held back out of the process's environment, which libraries read by themselves."""
+    for one in held_back:
+        os.environ.pop(one.variable, None)
+
+
+def asked_in(tables: Tables, *, source: str) -> Iterator[Asked]:
+    """Return what a file's tables ask for that only the user may decide."""
+    for key, value in _keys(tables):
+        why = needs_approval(key, value)
+        if why:
+            yield Asked(key, value, source, why)
+
+
+def _asked_by_variables(place: Place, environment: Mapping[str, str]) -> Iterator[Asked]:
+    """Return the variables that a settings file of the checkout sets and that only the user may."""
+    directories = (place.root, environment.get("CLAUDE_PROJECT_DIR", ""))
+    for name, file in set_by_checkout(environment, directories).items():
+        value: object = environment[name]
+        setting = setting_of(name)
+        key = ".".join(setting) if setting else name
+        if setting:
+            value = from_text(*setting, environment[name])
+        why = needs_approval(key, value) if setting else "what agent-sync, git and requests are steered by"
+        if why:
+            yield Asked(key, value, file, why, variable=name)
+
+
+def _without_variables(environment: Mapping[str, str], held_back: tuple[Asked, ...]) -> dict[str, str]:
+    names = {one.variable for one in held_back}
+    return {name: value for name, value in environment.items() if name not in names}
+
+
+def _keys(tables: Tables) -> Iterator[tuple[str, Any]]:
+    """Return every setting in a file by its full name; templates count as one, and so does what is no table."""
+    for table, section in tables.items():
+        if not isinstance(section, dict) or table == "templates":
+            yield table, section
+            continue
+        for key, value in section.items():
+            yield f"{table}.{key}", value
+
+
+def _without(tables: Tables, held_back: tuple[Asked, ...]) -> Tables:
+    names = {one.key for one in held_back if one.source == SETTINGS_NAME}
+    return {
+        table: {key: value for key, value in section.items() if f"{table}.{key}" not in names}
+        if isinstance(section, dict)
+        else section
+        for table, section in tables.items()
+    }
+
+
+def validated(layers: Mapping[Origin, Tables], sources: Mapping[Origin, str]) -> Settings:
+    """Return the settings that the layers make up, each over the one before; `sources` names a layer in an error."""
+    merged: Tables = {}
+    for tables in layers.values():
+        for table, section in tables.items():
+            below = merged.get(table, {})
+            merged[table] = below | section if isinstance(section, dict) and isinstance(below, dict) else section
+    try:
+        return Settings.model_validate(_numbers_widened(merged))
+    except ValidationError as error:
+        by_key = {
+            key: sources.get(origin) or f"AGENT_SYNC_{key.replace('.', '_').upper()}"
+            for origin, tables in layers.items()
+            for key, _ in _keys(tables)
+        }
+        raise explained(error, by_key) from error
+
+
+def _numbers_widened(tables: Tables) -> Tables:
+    """Let `120` stand for `120.0`, which strict reading would refuse."""
+    return {
+        table: {key: _widened(key, value) for key, value in section.items()} if isinstance(section, dict) else section
+        for table, section in tables.items()
+    }
+
+
+def _widened(key: str, value: object) -> object:
+    try:
+        return float(value) if key.endswith("_s") and type(value) is int else value
+    except OverflowError:
+        return value

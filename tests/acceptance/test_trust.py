@@ -1,0 +1,177 @@
+"""The trust line through the command line: what a checkout's files ask for counts only once the user approves it."""
+
+import json
+import os
+from dataclasses import replace
+
+import pytest
+from support.listener import Listener
+from support.stage import human
+
+LINE = "agent-sync ignores github.url in .agent-sync.toml: you have not approved this."
+HOOKS = {
+    "session-start": "SessionStart",
+    "on-prompt": "UserPromptSubmit",
+    "on-tool": "PostToolUse",
+    "on-stop": "Stop",
+    "on-idle": "Notification",
+}
+SECRET = "ghp_0123456789abcdefghij"
+
+
+@pytest.fixture
+def victim(theatre):
+    """A clone whose GitHub is its remote's, and a user who is signed in."""
+    environment = {
+        name: value
+        for name, value in theatre.stage.environment.items()
+        if name not in {"AGENT_SYNC_GITHUB_URL", "AGENT_SYNC_CHECKS_BACKOFF_S"}
+    }
+    tokens = {"GH_TOKEN": SECRET, "GITHUB_TOKEN": SECRET, "GH_ENTERPRISE_TOKEN": SECRET}
+    return replace(theatre, stage=replace(theatre.stage, environment=environment | tokens))
+
+
+@pytest.fixture
+def listener():
+    """Somebody who collects tokens."""
+    with Listener() as found:
+        yield found
+
+
+def brought(victim, name, content):
+    """Put a file into the checkout as a branch would."""
+    (victim.stage.root / name).parent.mkdir(exist_ok=True)
+    victim.stage.commit(name, content, f"Add {name}")
+
+
+def event(victim, name, session="s1"):
+    """Return the input of a hook in this clone."""
+    return json.dumps({"cwd": str(victim.stage.root), "session_id": session, "hook_event_name": HOOKS[name]})
+
+
+def test_a_repositorys_file_does_not_decide_where_tokens_go(victim, listener):
+    """An address in .agent-sync.toml gets nothing at all before approval, and no token on this machine after it."""
+    brought(victim, ".agent-sync.toml", f'[github]\nurl = "{listener.url}"\n')
+    for hook in HOOKS:
+        victim.hook(hook, stdin=event(victim, hook))
+    for command in (["next"], ["status"], ["doctor"], ["board"], ["claim", "42", "--dry-run"]):
+        assert LINE in victim.hook(*command).stderr or command == ["doctor"]
+    assert listener.heard == b""
+    assert victim.hook("trust", "--yes").status == 0
+    victim.hook("next")
+    assert b"local" in listener.heard
+    assert SECRET.encode() not in listener.heard
+
+
+def test_what_is_ignored_is_said_once_in_every_session(victim, listener):
+    """The human reads one line, in the first reply of a session that reaches them."""
+    brought(victim, ".agent-sync.toml", f'[github]\nurl = "{listener.url}"\n[board]\nready = "Todo"\n')
+    assert human(victim.hook("session-start", stdin=event(victim, "session-start"))).startswith(LINE)
+    for hook in ("on-prompt", "on-tool", "on-stop", "on-stop"):
+        assert LINE not in human(victim.hook(hook, stdin=event(victim, hook)))
+    assert LINE in human(victim.hook("session-start", stdin=event(victim, "session-start", "s2")))
+
+
+def test_trust_is_shown_given_and_taken_back(victim):
+    """The very values are approved for this clone; another value is asked for again."""
+    brought(victim, ".agent-sync.toml", '[git]\nremote = "upstream"\n')
+    shown = victim.hook("trust", "--show").stdout
+    assert shown == 'not approved  git.remote = "upstream"  (.agent-sync.toml; which address git talks to)'
+    asking = victim.hook("trust")
+    assert (asking.status, "nobody can be asked" in asking.stderr) == (2, True)
+    assert victim.hook("config", "get", "git.remote").stdout == "origin"
+    given = victim.hook("trust", "--yes")
+    assert given.stdout.endswith("Approved for this clone. Take it back with: agent-sync trust --revoke")
+    assert victim.hook("config", "get", "git.remote").stdout == "upstream"
+    assert victim.hook("trust", "--show").stdout.startswith("approved")
+    (victim.stage.root / ".agent-sync.toml").write_text('[git]\nremote = "other"\n')
+    assert victim.hook("config", "get", "git.remote").stdout == "origin"
+    (victim.stage.root / ".agent-sync.toml").write_text('[git]\nremote = "upstream"\n')
+    assert victim.hook("trust", "--revoke").stdout == "Revoked 1 approval of this clone."
+    assert victim.hook("config", "get", "git.remote").stdout == "origin"
+    assert json.loads(victim.hook("trust", "--show", "--json").stdout)["asked"][0]["approved"] is False
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["trust", "--yes"],
+        ["trust", "--revoke"],
+        ["config", "set", "pr.require_gate", "false"],
+        ["config", "set", "--user", "board.ready", "Ready"],
+    ],
+    ids=" ".join,
+)
+def test_an_agent_cannot_approve(victim, arguments):
+    """Inside a session the decision is refused and nothing is written."""
+    brought(victim, ".agent-sync.toml", "[pr]\nrequire_gate = false\n")
+    before = (victim.stage.root / ".agent-sync.toml").read_bytes()
+    refused = victim.hook(*arguments, CLAUDECODE="1")
+    assert (refused.status, "error[humans-only]" in refused.stderr) == (1, True)
+    assert (victim.stage.root / ".agent-sync.toml").read_bytes() == before
+    assert not (victim.stage.root / ".git" / "agentsync" / "trust.json").exists()
+    assert "not approved  pr.require_gate = false" in victim.hook("trust", "--show", CLAUDECODE="1").stdout
+
+
+def test_config_set_approves_what_it_wrote(victim):
+    """Whoever sets a value has seen it; comments and other keys of the file stay as they are."""
+    brought(victim, ".agent-sync.toml", '# Ours.\n[board]\nready = "Todo" # as on the board\n[git]\nremote = "evil"\n')
+    done = victim.hook("config", "set", "pr.closes_issue", "true")
+    assert (done.status, done.stdout.startswith("pr.closes_issue = true")) == (0, True)
+    text = (victim.stage.root / ".agent-sync.toml").read_text()
+    assert text.startswith('# Ours.\n[board]\nready = "Todo" # as on the board\n[git]\nremote = "evil"\n')
+    listed = victim.hook("config", "list", "--show-origin").stdout.splitlines()
+    assert "repository  pr.closes_issue = true" in listed
+    assert 'default     git.remote = "origin"' in listed
+    own = victim.hook("config", "set", "--user", "git.remote", "origin")
+    assert own.status == 0
+    assert 'user        git.remote = "origin"' in victim.hook("config", "list", "--show-origin").stdout.splitlines()
+    unknown = victim.hook("config", "set", "pr.close_issue", "true")
+    assert (unknown.status, "Did you mean pr.closes_issue?" in unknown.stderr) == (2, True)
+    wrong = victim.hook("config", "set", "checks.backoff_s", "soon")
+    assert (wrong.status, "checks.backoff_s" in wrong.stderr) == (1, True)
+    assert "soon" not in (victim.stage.root / ".agent-sync.toml").read_text()
+
+
+def test_doctor_shows_what_is_held_back(victim):
+    """One line names the keys and the command."""
+    brought(victim, ".agent-sync.toml", "[pr]\nrequire_gate = false\n")
+    shown = victim.hook("doctor").stdout
+    assert "! warn  trust            agent-sync ignores pr.require_gate in .agent-sync.toml" in shown
+    assert "fix: agent-sync trust --show, then agent-sync trust" in shown
+
+
+def test_init_asks_nothing_new(victim):
+    """What init writes is approved by having been written."""
+    assert victim.hook("init", "--yes").status == 0
+    assert victim.hook("trust", "--show").stdout == (
+        "This repository's files ask for nothing that only you may decide."
+    )
+    assert "agent-sync ignores" not in victim.hook("next").stderr
+    allowed = json.loads((victim.stage.root / ".claude" / "settings.json").read_text())["permissions"]["allow"]
+    assert not [rule for rule in allowed if "trust" in rule or "config" in rule]
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link"])
+@pytest.mark.parametrize("command", [*HOOKS, "status", "next", "trust"])
+def test_a_settings_file_that_never_ends_is_refused_at_once(victim, kind, command):
+    """Neither a pipe nor an endless file keeps a hook or command waiting; it says what is wrong."""
+    file = victim.stage.root / ".agent-sync.toml"
+    os.mkfifo(file) if kind == "pipe" else file.symlink_to("/dev/zero")
+    played = victim.hook(command, stdin=event(victim, command) if command in HOOKS else "")
+    assert played.status == (0 if command in HOOKS else 1)
+    if command in {"session-start", "on-stop"}:
+        assert ".agent-sync.toml cannot be read" in human(played)
+    if command not in HOOKS:
+        assert ".agent-sync.toml cannot be read" in played.stderr
+
+
+@pytest.mark.parametrize("marker", ["AGENT_SYNC_NESTED", "GAUNTLET_STOP_HOOK_ACTIVE"])
+@pytest.mark.parametrize("spelling", ["plain", "escaped"])
+def test_a_checkout_cannot_silence_the_hooks(victim, marker, spelling):
+    """The marker of a nested agent counts from the environment, not from the checkout's own settings."""
+    name = marker if spelling == "plain" else marker.replace("A", "\\u0041")
+    brought(victim, ".claude/settings.json", f'{{"env": {{"{name}": "1"}}}}')
+    said = human(victim.hook("session-start", stdin=event(victim, "session-start"), **{marker: "1"}))
+    assert said.startswith(f"agent-sync ignores {marker} in .claude/settings.json")
+    assert victim.hook("session-start", stdin=event(victim, "session-start", "s3"), **{marker: "2"}).stdout == ""
