@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from agent_sync import files
 from agent_sync.install.entries import hook_of, shell_line
 from agent_sync.install.jsonc import NotJson, read
 
@@ -59,7 +60,7 @@ class Level:
 def levels(root: Path, main: Path, environment: Mapping[str, str]) -> list[Level]:
     """Return the settings files that are there: the project's, the local one, the main checkout's, the user's."""
     home = environment.get("CLAUDE_CONFIG_DIR") or f"{environment.get('HOME', '')}/.claude"
-    files = {
+    named = {
         ".claude/settings.json": root / ".claude/settings.json",
         ".claude/settings.local.json": root / ".claude/settings.local.json",
         # From a worktree the client reads the main checkout's local settings, too.
@@ -67,14 +68,15 @@ def levels(root: Path, main: Path, environment: Mapping[str, str]) -> list[Level
         "~/.claude/settings.json": Path(home) / "settings.json",
     }
     if main == root:
-        del files[f"{main}/.claude/settings.local.json"]
-    return [_level(name, file) for name, file in files.items() if file.is_file()]
+        del named[f"{main}/.claude/settings.local.json"]
+    return [_level(name, file) for name, file in named.items() if file.is_file()]
 
 
 def _level(name: str, file: Path) -> Level:
     try:
-        values = read(file.read_text(encoding="utf-8")).value
-    except (OSError, UnicodeDecodeError, NotJson) as error:
+        # The user's own may be a link; whatever it is, only so much of it is read.
+        values = read((files.read_plain(file, may_be_link=True) or b"").decode()).value
+    except (files.NotPlain, UnicodeDecodeError, NotJson, RecursionError) as error:
         return Level(name, {}, str(error))
     return Level(name, values) if isinstance(values, dict) else Level(name, {}, "it holds no object")
 

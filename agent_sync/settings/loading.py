@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
@@ -92,7 +93,9 @@ def asked_in(tables: Tables, *, source: str) -> Iterator[Asked]:
 
 def _asked_by_variables(place: Place, environment: Mapping[str, str]) -> Iterator[Asked]:
     """Return the variables that a settings file of the checkout sets and that only the user may."""
-    directories = (place.root, environment.get("CLAUDE_PROJECT_DIR", ""))
+    # From a linked worktree the client reads the main checkout's settings, too.
+    main = str(Path(place.common_dir).parent)
+    directories = (place.root, main, environment.get("CLAUDE_PROJECT_DIR", ""))
     for name, file in set_by_checkout(environment, directories).items():
         value: object = environment[name]
         setting = setting_of(name)
