@@ -9,7 +9,7 @@ from agent_sync.claim.model import Claim
 from agent_sync.claim.phases import Phase
 from agent_sync.claim.store import ClaimStore
 from agent_sync.desk import Desk
-from agent_sync.errors import AgentSyncError, BadInput, Conflict, Refused
+from agent_sync.errors import AgentSyncError, BadInput, ClaimUnsafe, Conflict, Refused
 from agent_sync.leases.model import Tip
 from agent_sync.leasing import fence
 from agent_sync.leasing.hold import Ask, Hold, acquire, confirm, conflict, give_up, holder_known
@@ -98,7 +98,7 @@ def checked(desk: Desk, task: Task, wish: Wish) -> tuple[str, ...]:
 def take(desk: Desk, task: Task, wish: Wish) -> Taken:
     """Take the task: the lease first, then what is local, so that a crash leaves a claim that the next stop mirrors."""
     warned = checked(desk, task, wish)
-    _refuse_twins(desk, task.number)
+    refuse_twins(desk, task.number)
     own = _own_agent(desk, task)
     hold = _held(desk, task, wish, own)
     lease = hold.tip.lease
@@ -110,7 +110,7 @@ def take(desk: Desk, task: Task, wish: Wish) -> Taken:
     try:
         place = _branched(desk, branch, task, in_worktree=wish.in_worktree)
         claim = _with_pull(desk, claim) if is_restored else claim
-        store = ClaimStore(place)
+        store = desk.store_at(place)
         with store.locked() as token:
             store.create(token, claim)
     except AgentSyncError:
@@ -149,13 +149,21 @@ def _unlike_remote(desk: Desk, branch: str) -> tuple[str, ...]:
     return (f"branch {branch} is here at {here[:12]} and on {remote} at {there[:12]}: git pull {remote} {branch}",)
 
 
-def _refuse_twins(desk: Desk, number: int) -> None:
-    """Stop where any worktree of this repository holds the very same issue."""
+def refuse_twins(desk: Desk, number: int, *, but: str = "") -> None:
+    """Stop where any worktree of this repository, `but` one, holds the very same issue."""
     for root in desk.git.worktrees():
         place = worktree(root)
-        held = ClaimStore(place).read() if place else None
+        held = _held_at(desk, place) if place and place.root != but else None
         if held and held.issue_number == number:
             raise Conflict(f"Issue #{number} is held in {root}.", helps=f"cd {root}")
+
+
+def _held_at(desk: Desk, place: Place) -> Claim | None:
+    """Return the claim of a worktree; a file that is not the user's own holds nothing."""
+    try:
+        return desk.store_at(place).read()
+    except ClaimUnsafe:
+        return None
 
 
 def give_back(desk: Desk, claim: Claim, *, reason: str, force: bool) -> Given:

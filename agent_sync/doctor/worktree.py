@@ -24,10 +24,10 @@ def check_worktrees(git: Git) -> Result:
     return ok("worktrees", f"{len(roots)}, of which {holding} hold a claim")
 
 
-def check_claim(place: Place) -> Result:
+def check_claim(place: Place, git: Git) -> Result:
     """Check that the claim file, if there is one, can be used."""
     try:
-        claim = ClaimStore(place).read()
+        claim = ClaimStore(place, lambda: git.tracks(CLAIM_NAME)).read()
     except AgentSyncError as error:
         return fail("claim file", error.happened, error.helps)
     if claim is None:
