@@ -8,6 +8,7 @@ from pathlib import Path
 from agent_sync import files, quiet
 from agent_sync.claim.merge import is_same_task, merged
 from agent_sync.claim.model import Claim, parse
+from agent_sync.claim.phases import Phase
 from agent_sync.errors import BadClaim, BadInput, ClaimGone, ClaimUnsafe
 from agent_sync.files import LockToken
 from agent_sync.place import Place
@@ -41,8 +42,8 @@ class ClaimStore:
             return None
         written = self._last_written()
         if written is None or not is_same_task(written, found):
-            return found
-        return merged(base=written, theirs=found, ours=written)
+            return _with_consent(found, None)
+        return _with_consent(merged(base=written, theirs=found, ours=written), written)
 
     def last_written(self) -> Claim | None:
         """Return what was last written here, even if the file has been lost since."""
@@ -86,7 +87,7 @@ class ClaimStore:
     def _write(self, token: LockToken, claim: Claim) -> None:
         content = claim.to_json()
         files.sweep_temporaries(token, self.file)
-        # The copy goes second: a crash between the two looks like an edit, and the newer file wins.
+        # The copy goes second: a crash between the two looks like an edit, and the newer file wins, consent apart.
         files.write_atomic(self.file, content)
         self._asked = quiet.state_of(str(self.file))
         files.write_atomic(self._base, content)
@@ -149,3 +150,9 @@ def tracked(name: str, *, where: str = "git tracks it", first: str = "") -> Clai
     message = f"{name} is refused: {where}, so it may be anybody's. Nothing was done for it."
     helps = f"{first}git rm {name} and git commit; with --cached to keep a file that you wrote yourself"
     return ClaimUnsafe(message, helps=helps)
+
+
+def _with_consent(claim: Claim, written: Claim | None) -> Claim:
+    """Return the claim with the consent that a command of ours has recorded; the file's own word for it is none."""
+    is_given = written is not None and written.phase is Phase.DONE and written.close_unmerged
+    return claim if claim.close_unmerged == is_given else claim.model_copy(update={"close_unmerged": is_given})

@@ -267,3 +267,34 @@ def test_file_that_appears_during_a_checkout_waits_for_its_end(asking, asked, wo
         asking.read()
     lock.unlink()
     assert asking.read().phase is Phase.DONE
+
+
+def test_consent_counts_as_it_was_recorded(store):
+    """What a command has written down is read back; what stands in the file alone is not."""
+    create(store, claim())
+    edit(store, phase="done", close_unmerged=True)
+    seen = store.read()
+    assert (seen.phase, seen.close_unmerged) == (Phase.DONE, False)
+    consented = save(store, seen, close_unmerged=True)
+    assert consented.close_unmerged
+    edit(store, close_unmerged=False)
+    assert store.read().close_unmerged
+
+
+def test_hand_written_claim_has_no_consent(store):
+    """A file without a copy, or about another task than the copy, never says that an issue may be closed unmerged."""
+    store.file.write_bytes(claim(Phase.DONE, close_unmerged=True).to_json())
+    assert not store.read().close_unmerged
+    store.file.unlink()
+    create(store, claim(Phase.DONE, close_unmerged=True))
+    edit(store, agent_id="another")
+    assert not store.read().close_unmerged
+
+
+def test_consent_ends_with_its_phase(store):
+    """Once the claim was written in another phase, a later `done` needs a new word."""
+    create(store, claim(Phase.DONE, close_unmerged=True))
+    edit(store, phase="coding")
+    save(store, store.read(), status="In Review")
+    edit(store, phase="done")
+    assert not store.read().close_unmerged
