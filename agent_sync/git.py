@@ -126,6 +126,11 @@ class Git:
             listed = self._must(["ls-files", "-z", "--", named], attempted=f"asking whether git tracks {path}")
         return bool(listed.stdout)
 
+    def holds(self, commit: str, name: str) -> bool:
+        """Tell whether the top directory of a commit has a name, under whatever spelling."""
+        listed = self._must(["ls-tree", "-z", "--name-only", "--full-tree", commit], attempted=f"listing {commit}")
+        return name.casefold() in listed.stdout.casefold().split("\0")
+
     def changes(self) -> tuple[str, ...]:
         """Return the files that differ from HEAD, untracked ones included, the claim file apart."""
         arguments = [
