@@ -56,9 +56,9 @@ def asked(theatre):
 
 
 def traces(theatre):
-    """List everything in the home that agent-sync could have written."""
+    """Return everything in the home, where agent-sync could have written."""
     home = Path(theatre.stage.environment["HOME"])
-    return sorted(str(path.relative_to(home)) for path in home.rglob("*"))
+    return {path: path.read_bytes() if path.is_file() else None for path in home.rglob("*")}
 
 
 @pytest.mark.parametrize("fields", PHASES.values(), ids=PHASES)
@@ -114,15 +114,37 @@ def test_index_or_head_is_enough(visitor, only_in):
     assert visitor.stage.command("status").status == 0
 
 
-def test_switch_to_such_a_branch_is_noticed_while_a_session_goes_on(visitor):
-    """A claim that a switch has overwritten with the branch's own is refused, and switching back gives no doubt."""
+def test_switch_to_such_a_branch_is_noticed_in_the_middle_of_a_task(visitor):
+    """A claim that a switch has overwritten with the branch's own is refused; the lease and the record stay as they are."""
     brought(visitor, phase="done", issue_number=43)
     visitor.git("switch", "-q", "main")
     visitor.stage.command("claim", "42")
+    own = visitor.git("branch", "--show-current")
     visitor.git("switch", "-q", "contrib/feature")
-    played = visitor.hook("on-stop")
-    assert "git tracks it" in human(played)
+    home, remote = traces(visitor), visitor.git("ls-remote", "origin")
+    for hook in HOOKS:
+        visitor.hook(hook)
+    assert (home, remote) == (traces(visitor), visitor.git("ls-remote", "origin"))
     assert visitor.issue(43)["state"] == "open"
+    visitor.git("switch", "-q", own)
+    assert "Restored the claim of issue #42" in visitor.stage.command("claim", "42").stdout
+
+
+def test_one_refused_worktree_keeps_no_other_from_claiming(visitor):
+    """A file that is not the user's own holds nothing: a claim beside it goes on, and the fleet names it."""
+    brought(visitor, phase="done", issue_number=42)
+    played = visitor.stage.command("claim", "42", "--worktree")
+    assert played.status == 0, played.stderr
+    assert "git tracks it" in visitor.stage.command("status", "--all").stdout
+
+
+def test_file_is_no_consent(visitor):
+    """What stands in the file alone closes no unmerged issue; a human's `done --yes` does."""
+    visitor.hold(phase="done", close_unmerged=True)
+    assert "not closed: there is no merged PR" in human(visitor.hook("on-stop"))
+    assert visitor.issue()["state"] == "open"
+    visitor.stage.command("done", "--yes")
+    assert "Issue #42 closed." in human(visitor.hook("on-stop"))
 
 
 def test_untracked_claim_is_the_users_own(visitor):
