@@ -43,7 +43,7 @@ def check_ignored(git: Git) -> Result:
         return fail("ignored", error.happened, error.helps)
     if not is_ignored:
         says = f"{CLAIM_NAME} is tracked or not ignored by git, so a commit may take it along"
-        return fail("ignored", says, f"agent-sync init, and if it is tracked: git rm --cached {CLAIM_NAME}")
+        return fail("ignored", says, f"agent-sync init, and if it is tracked: git rm {CLAIM_NAME}")
     return ok("ignored", f"git ignores {CLAIM_NAME}")
 
 
