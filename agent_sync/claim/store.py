@@ -89,7 +89,7 @@ class ClaimStore:
         files.sweep_temporaries(token, self.file)
         # The copy goes second: a crash between the two looks like an edit, and the newer file wins, consent apart.
         files.write_atomic(self.file, content)
-        self._asked = quiet.state_of(str(self.file))
+        self._asked, self.refusal = quiet.state_of(str(self.file)), None
         files.write_atomic(self._base, content)
 
     def _on_disk(self) -> Claim | None:
