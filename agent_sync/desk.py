@@ -12,7 +12,7 @@ from agent_sync.git import Git
 from agent_sync.log import Log
 from agent_sync.memory import Memory
 from agent_sync.outbox import Outbox
-from agent_sync.place import Place
+from agent_sync.place import CLAIM_NAME, Place
 from agent_sync.processes import Processes
 from agent_sync.settings import Origin, Settings
 from agent_sync.settings.approvals import Asked
@@ -48,7 +48,7 @@ class Desk:
     @cached_property
     def store(self) -> ClaimStore:
         """The claim file."""
-        return ClaimStore(self.place)
+        return self._new_store(self.place)
 
     @cached_property
     def outbox(self) -> Outbox:
@@ -63,7 +63,18 @@ class Desk:
     @cached_property
     def git(self) -> Git:
         """Git in this worktree."""
-        return Git(self.place.root, self.processes, self.environment)
+        return self.git_at(self.place)
+
+    def store_at(self, place: Place) -> ClaimStore:
+        """Return the claim file of a worktree of this clone."""
+        return self.store if place.root == self.place.root else self._new_store(place)
+
+    def _new_store(self, place: Place) -> ClaimStore:
+        return ClaimStore(place, lambda: self.git_at(place).tracks(CLAIM_NAME))
+
+    def git_at(self, place: Place) -> Git:
+        """Return git in a worktree of this clone."""
+        return Git(place.root, self.processes, self.environment)
 
     @cached_property
     def recorder(self) -> "Recorder":

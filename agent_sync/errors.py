@@ -5,7 +5,7 @@ AgentSyncError
  ├─ BadConfig            .agent-sync.toml or an AGENT_SYNC_ variable is wrong
  ├─ BadClaim             .agent-claim.json cannot be used as it is
  │   ├─ ClaimTooNew          written by a newer agent-sync
- │   └─ ClaimUnsafe          a symbolic link, not a plain file, or someone else's
+ │   └─ ClaimUnsafe          a symbolic link, not a plain file, someone else's, or tracked by git
  ├─ BadKey               the key that signs receipts cannot be used as it is
  ├─ BadReceipt           what should be a receipt is none
  ├─ BadLease             a claim ref holds something that cannot be used
@@ -83,7 +83,7 @@ class ClaimTooNew(BadClaim):
 
 
 class ClaimUnsafe(BadClaim):
-    """The claim file is a symbolic link, not a plain file, or owned by someone else."""
+    """The claim file is a symbolic link, not a plain file, owned by someone else, or tracked by git."""
 
     code = "claim-unsafe"
 

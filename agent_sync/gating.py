@@ -1,11 +1,12 @@
-"""Asks the quality gate whether a pull request may be opened; the gate itself loads only where one is configured."""
+"""Asks whether a branch may become a pull request; the quality gate itself loads only where one is configured."""
 
 import json
 from typing import TYPE_CHECKING
 
+from agent_sync.claim.store import tracked
 from agent_sync.desk import Desk
 from agent_sync.lifecycle.facts import GateSeen
-from agent_sync.place import gate_root
+from agent_sync.place import CLAIM_NAME, gate_root
 
 if TYPE_CHECKING:
     from agent_sync.gauntlet.gate import GateReply
@@ -14,6 +15,12 @@ NO_GATE = GateSeen("no_config", "No gate is configured.", may_open=True, is_conf
 # In these the gate has not looked at the work.
 _UNDECIDED = frozenset({"interval_not_elapsed", "stop_hook_active", "invalid_input"})
 _UNCONFIGURED = frozenset({"no_config", "stop_hook_disabled"})
+
+
+def refuse_committed_claim(desk: Desk, branch: str, commit: str) -> None:
+    """Stop a branch whose newest commit has a claim file: everybody who checks it out would be told of a claim."""
+    if desk.git.holds(commit, CLAIM_NAME):
+        raise tracked(CLAIM_NAME, where=f"branch {branch} contains it", first=f"git switch {branch}, ")
 
 
 def pull_gate_root(desk: Desk) -> str | None:

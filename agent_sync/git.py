@@ -121,8 +121,15 @@ class Git:
         """Tell whether the index or HEAD has a file, under whatever spelling a file system takes for the same."""
         named = f":(top,literal,icase){path}"
         listed = self._run("ls-files", "-z", "--with-tree=HEAD", "--", named)
-        # A repository without a commit has no HEAD, and so only an index.
-        return bool((self._run("ls-files", "-z", "--", named) if listed.status else listed).stdout)
+        if listed.status:
+            # A repository without a commit has no HEAD, and so only an index; where that fails too nothing is known.
+            listed = self._must(["ls-files", "-z", "--", named], attempted=f"asking whether git tracks {path}")
+        return bool(listed.stdout)
+
+    def holds(self, commit: str, name: str) -> bool:
+        """Tell whether the top directory of a commit has a name, under whatever spelling."""
+        listed = self._must(["ls-tree", "-z", "--name-only", "--full-tree", commit], attempted=f"listing {commit}")
+        return name.casefold() in listed.stdout.casefold().split("\0")
 
     def changes(self) -> tuple[str, ...]:
         """Return the files that differ from HEAD, untracked ones included, the claim file apart."""

@@ -10,7 +10,6 @@ from agent_sync import clock, quiet
 from agent_sync.claim.model import Claim
 from agent_sync.desk import Desk
 from agent_sync.errors import AgentSyncError
-from agent_sync.git import Git
 from agent_sync.lifecycle import messages
 from agent_sync.place import Place
 from agent_sync.recovery import words
@@ -88,7 +87,7 @@ def recorder_at(desk: Desk, place: Place) -> Recorder:
     """Return the recorder of a worktree of this clone, which may be a new one."""
     if place.root == desk.place.root:
         return desk.recorder
-    return Recorder(place, desk.settings, desk.environment, Git(place.root, desk.processes, desk.environment))
+    return Recorder(place, desk.settings, desk.environment, desk.git_at(place))
 
 
 def attempt(desk: Desk, note: Callable[[Desk], object]) -> None:

@@ -157,8 +157,7 @@ def _asked(desk: Desk, trigger: Trigger, claim: Claim, facts: Facts) -> Facts:
 def _answered(desk: Desk, question: Question, claim: Claim, facts: Facts) -> Facts:
     match question:
         case AskBranch(branch):
-            is_current = desk.git.current_branch() == branch
-            return _with_receipts(desk, replace(facts, branch=Branch(desk.git.head_of(branch), is_current)))
+            return _with_receipts(desk, replace(facts, branch=_branch(desk, branch)))
         case AskGate():
             from agent_sync.gating import gate_seen
 
@@ -173,6 +172,16 @@ def _answered(desk: Desk, question: Question, claim: Claim, facts: Facts) -> Fac
         case AskClosing(issue, pull, branch):
             closing = desk.gateway.closing(issue=issue, pull=pull, branch=branch, marker=marker(claim))
             return replace(facts, closing=closing)
+
+
+def _branch(desk: Desk, branch: str) -> Branch:
+    """Return what this clone knows of the branch; one that a pull request must not be opened from is refused."""
+    from agent_sync.gating import refuse_committed_claim
+
+    head = desk.git.head_of(branch)
+    if head:
+        refuse_committed_claim(desk, branch, head)
+    return Branch(head, desk.git.current_branch() == branch)
 
 
 def _perform(

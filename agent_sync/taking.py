@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent_sync import clock, recording
+from agent_sync.claim import exclude
 from agent_sync.claim.model import Claim
 from agent_sync.claim.phases import Phase
 from agent_sync.claim.store import ClaimStore
 from agent_sync.desk import Desk
-from agent_sync.errors import AgentSyncError, BadInput, Conflict, Refused
+from agent_sync.errors import AgentSyncError, BadInput, ClaimUnsafe, Conflict, Refused
+from agent_sync.gating import refuse_committed_claim
 from agent_sync.leases.model import Tip
 from agent_sync.leasing import fence
 from agent_sync.leasing.hold import Ask, Hold, acquire, confirm, conflict, give_up, holder_known
@@ -21,7 +23,7 @@ from agent_sync.lifecycle.claiming import agent_name, branch_name, objection, wa
 from agent_sync.lifecycle.facts import Card, PullState
 from agent_sync.lifecycle.foreign import one_line
 from agent_sync.lifecycle.tasks import Task
-from agent_sync.place import Place, worktree
+from agent_sync.place import CLAIM_NAME, Place, worktree
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,8 @@ def checked(desk: Desk, task: Task, wish: Wish) -> tuple[str, ...]:
 def take(desk: Desk, task: Task, wish: Wish) -> Taken:
     """Take the task: the lease first, then what is local, so that a crash leaves a claim that the next stop mirrors."""
     warned = checked(desk, task, wish)
-    _refuse_twins(desk, task.number)
+    refuse_twins(desk, task.number)
+    _refuse_carrier(desk, wish.branch or branch_name(task.title, task.number), task)
     own = _own_agent(desk, task)
     hold = _held(desk, task, wish, own)
     lease = hold.tip.lease
@@ -110,7 +113,8 @@ def take(desk: Desk, task: Task, wish: Wish) -> Taken:
     try:
         place = _branched(desk, branch, task, in_worktree=wish.in_worktree)
         claim = _with_pull(desk, claim) if is_restored else claim
-        store = ClaimStore(place)
+        store = desk.store_at(place)
+        warned += _kept_out(desk, place)
         with store.locked() as token:
             store.create(token, claim)
     except AgentSyncError:
@@ -125,6 +129,14 @@ def take(desk: Desk, task: Task, wish: Wish) -> Taken:
     claim, trouble = _mirrored(desk, task, store, claim)
     found = _scope(desk, claim, hold.reason)
     return Taken(claim, place.root, one_line(task.title), warned, trouble, is_restored=is_restored, scope=found)
+
+
+def _kept_out(desk: Desk, place: Place) -> tuple[str, ...]:
+    """Keep the claim file out of commits; return a warning where git would take it all the same."""
+    trouble = exclude.keep_out(place)
+    if desk.git_at(place).is_ignored(CLAIM_NAME):
+        return ()
+    return (f"git does not ignore {CLAIM_NAME} ({trouble or 'a .gitignore takes it in again'}): do not commit it",)
 
 
 def _held(desk: Desk, task: Task, wish: Wish, own: str | None) -> Hold:
@@ -149,13 +161,21 @@ def _unlike_remote(desk: Desk, branch: str) -> tuple[str, ...]:
     return (f"branch {branch} is here at {here[:12]} and on {remote} at {there[:12]}: git pull {remote} {branch}",)
 
 
-def _refuse_twins(desk: Desk, number: int) -> None:
-    """Stop where any worktree of this repository holds the very same issue."""
+def refuse_twins(desk: Desk, number: int, *, but: str = "") -> None:
+    """Stop where any worktree of this repository, `but` one, holds the very same issue."""
     for root in desk.git.worktrees():
         place = worktree(root)
-        held = ClaimStore(place).read() if place else None
+        held = _held_at(desk, place) if place and place.root != but else None
         if held and held.issue_number == number:
             raise Conflict(f"Issue #{number} is held in {root}.", helps=f"cd {root}")
+
+
+def _held_at(desk: Desk, place: Place) -> Claim | None:
+    """Return the claim of a worktree; a file that is not the user's own holds nothing."""
+    try:
+        return desk.store_at(place).read()
+    except ClaimUnsafe:
+        return None
 
 
 def give_back(desk: Desk, claim: Claim, *, reason: str, force: bool) -> Given:
@@ -226,7 +246,7 @@ def _with_pull(desk: Desk, claim: Claim) -> Claim:
 
 
 def _branched(desk: Desk, branch: str, task: Task, *, in_worktree: bool) -> Place:
-    start = desk.git.start_of(branch, remote=desk.settings.git.remote, default=task.default_branch)
+    start = _refuse_carrier(desk, branch, task)
     if not in_worktree:
         desk.git.check_out(branch, start)
         return desk.place
@@ -237,6 +257,17 @@ def _branched(desk: Desk, branch: str, task: Task, *, in_worktree: bool) -> Plac
     if place is None:
         raise BadInput(f"{target} is not a worktree.", attempted="making a worktree for the task")
     return place
+
+
+def _refuse_carrier(desk: Desk, branch: str, task: Task) -> str | None:
+    """Return what a new branch begins at; stop where it, or the branch that is here, would bring a claim file along."""
+    start = desk.git.start_of(branch, remote=desk.settings.git.remote, default=task.default_branch)
+    if start == "HEAD":
+        # What is checked out here is asked about when the claim is written.
+        return start
+    is_new = start is not None and not start.endswith(f"/{branch}")
+    refuse_committed_claim(desk, task.default_branch if is_new else branch, start or f"refs/heads/{branch}")
+    return start
 
 
 def _mirrored(desk: Desk, task: Task, store: ClaimStore, claim: Claim) -> tuple[Claim, str]:

@@ -18,6 +18,13 @@ SCHEMAS = ROOT / "agent_sync" / "schemas"
 SOFT_CEILING = 300
 
 
+def yaml(file):
+    """Return what a YAML file holds."""
+    from ruamel.yaml import YAML
+
+    return YAML(typ="safe").load(file)
+
+
 def test_generated_documents_are_fresh():
     """Diagrams, tables, help pages and schemas say what the code says now."""
     done = subprocess.run(
@@ -35,6 +42,27 @@ def test_workflows_are_valid(workflow):
     text = workflow.read_text()
     assert "\npermissions: {}\n" in text
     assert [use for use in re.findall(r"uses: (\S+)", text) if not re.search(r"@[0-9a-f]{40}$", use)] == []
+
+
+@pytest.mark.parametrize("workflow", sorted((ROOT / ".github" / "workflows").glob("*.yml")), ids=lambda path: path.name)
+def test_secrets_are_given_to_single_steps(workflow):
+    """No secret is in reach of a whole workflow or job, whose other steps fetch and install."""
+    values = yaml(workflow)
+    jobs = values.pop("jobs").values()
+    steps = [step for job in jobs for step in job.pop("steps")]
+    assert "secrets." not in f"{values} {list(jobs)}"
+    given = [step for step in steps if "secrets." in f"{step}"]
+    assert [step for step in given if "uses" in step or "pip" in step["run"] or "make" in step["run"]] == []
+
+
+def test_updates_of_actions_and_lock_are_automated():
+    """Dependabot's file follows its schema and covers what the workflows use and what the lock pins."""
+    file = ROOT / ".github" / "dependabot.yml"
+    checker = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.dependabot"]
+    done = subprocess.run([*checker, str(file)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    updates = yaml(file)["updates"]
+    assert {update["package-ecosystem"] for update in updates} == {"github-actions", "pip"}
 
 
 @pytest.mark.parametrize("name", ["installer.txt", "dev.txt", "lock.txt"])

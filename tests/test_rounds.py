@@ -212,11 +212,11 @@ WORLDS = st.builds(
 def test_any_claim_in_any_world_settles(tmp_path_factory, held, github, trigger):
     """Whatever the claim says and the world holds: the loop ends, and a second run writes nothing more."""
     root = tmp_path_factory.mktemp("any")
-    (root / ".git").mkdir()
-    (root / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    subprocess.run(["git", "init", "-q", "-b", "main", root], check=True)
     workshop = Workshop(root)
     workshop.github = github
-    workshop.hold(held)
+    with workshop.desk.store.locked() as token:
+        workshop.desk.store.create(token, held)
     workshop.drive(trigger)
     assert not any(record["what"] == "rounds-exceeded" for record in workshop.desk.log.records())
     github.calls.clear()

@@ -79,7 +79,9 @@ class Claim(BaseModel):
 
     # Ours, written only when they say something.
     closed_unmerged: Annotated[bool, Field(description="The pull request was closed without merging")] = False
-    close_unmerged: Annotated[bool, Field(description="A human wants the issue closed without a merged PR")] = False
+    close_unmerged: Annotated[
+        bool, Field(description="A human said `done --yes`; counts only as that command has recorded it")
+    ] = False
     draft: Annotated[bool, Field(description="Open the pull request as a draft")] = False
     not_before: Annotated[Moment, Field(description="GitHub asked not to be called before")] = None
     refused_status: Annotated[str | None, Field(description="A status the board does not have; not tried again")] = None

@@ -2,12 +2,13 @@
 
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from agent_sync import files
+from agent_sync import files, quiet
 from agent_sync.claim.merge import is_same_task, merged
 from agent_sync.claim.model import Claim, parse
+from agent_sync.claim.phases import Phase
 from agent_sync.errors import BadClaim, BadInput, ClaimGone, ClaimUnsafe
 from agent_sync.files import LockToken
 from agent_sync.place import Place
@@ -19,12 +20,20 @@ _LOOK_PAUSE = 0.03
 
 
 class ClaimStore:
-    """The claim file of one worktree, and the copy of what was last written to it."""
+    """The claim file of one worktree, and the copy of what was last written to it.
 
-    def __init__(self, place: Place) -> None:
+    `is_tracked` asks git whether the file came, or could come, with a checkout: then it is not the user's own word.
+    """
+
+    def __init__(self, place: Place, is_tracked: Callable[[], bool]) -> None:
         self.file = Path(place.claim_file)
         self._base = Path(place.state_dir) / "claim.base.json"
         self._lock = Path(place.state_dir) / "claim.lock"
+        self._index_lock = Path(place.git_dir) / "index.lock"
+        self._is_tracked = is_tracked
+        # How the file lay when git was last asked about it, and what followed.
+        self._asked = ""
+        self.refusal: ClaimUnsafe | None = None
 
     def read(self) -> Claim | None:
         """Return the claim as it stands, an edit on stale content repaired; None where there is none."""
@@ -33,8 +42,8 @@ class ClaimStore:
             return None
         written = self._last_written()
         if written is None or not is_same_task(written, found):
-            return found
-        return merged(base=written, theirs=found, ours=written)
+            return _with_consent(found, None)
+        return _with_consent(merged(base=written, theirs=found, ours=written), written)
 
     def last_written(self) -> Claim | None:
         """Return what was last written here, even if the file has been lost since."""
@@ -51,6 +60,8 @@ class ClaimStore:
         token.proven(self._lock)
         if self.file.is_symlink() or self.file.exists():
             raise BadInput(f"{self.file.name} is already there.", helps="agent-sync status")
+        if self._is_tracked():
+            raise tracked(self.file.name)
         self._write(token, claim)
 
     def save(self, token: LockToken, *, seen: Claim, changed: Claim) -> Claim:
@@ -76,27 +87,72 @@ class ClaimStore:
     def _write(self, token: LockToken, claim: Claim) -> None:
         content = claim.to_json()
         files.sweep_temporaries(token, self.file)
-        # The copy goes second: a crash between the two looks like an edit, and the newer file wins.
+        # The copy goes second: a crash between the two looks like an edit, and the newer file wins, consent apart.
         files.write_atomic(self.file, content)
+        self._asked, self.refusal = quiet.state_of(str(self.file)), None
         files.write_atomic(self._base, content)
 
     def _on_disk(self) -> Claim | None:
         for look in range(_SECOND_LOOKS):
+            content = self._content()
+            if content is None:
+                return None
             try:
-                content = files.read_own(self.file)
-                return None if content is None else parse(content, file=self.file.name)
-            except files.NotPlain as reason:
-                message = f"{self.file.name} is refused: {reason}."
-                raise ClaimUnsafe(message, helps="replace it by a plain file of your own") from reason
+                self._refuse_tracked(content)
+                return parse(content, file=self.file.name)
+            except ClaimUnsafe:
+                raise
             except BadClaim:
                 if look == _SECOND_LOOKS - 1:
                     raise
                 time.sleep(_LOOK_PAUSE)
         raise AssertionError
 
+    def _content(self) -> bytes | None:
+        try:
+            return files.read_own(self.file)
+        except files.NotPlain as reason:
+            message = f"{self.file.name} is refused: {reason}."
+            raise ClaimUnsafe(message, helps="replace it by a plain file of your own") from reason
+
+    def _refuse_tracked(self, content: bytes) -> None:
+        """Stop at a file that a checkout brings; the same file is asked about once."""
+        lies = quiet.state_of(str(self.file))
+        if lies != self._asked:
+            self._wait_for_checkout(content)
+            self.refusal = tracked(self.file.name) if self._is_tracked() else None
+            self._asked = lies
+        if self.refusal:
+            raise self.refusal
+
+    def _wait_for_checkout(self, content: bytes) -> None:
+        """Let a checkout end: it writes the files first and the index last, and holds this lock meanwhile."""
+        if self._index_lock.exists() and content != self._copy():
+            message = f"git is at work here ({self._index_lock}), so whose {self.file.name} is cannot be told."
+            raise BadClaim(message, helps="wait for it; a lock that a crash left can be deleted")
+
+    def _copy(self) -> bytes | None:
+        try:
+            return files.read_own(self._base)
+        except files.NotPlain:
+            return None
+
     def _last_written(self) -> Claim | None:
         """Return the copy; one that cannot be used is as good as none."""
-        with contextlib.suppress(BadClaim, files.NotPlain):
-            content = files.read_own(self._base)
+        content = self._copy()
+        with contextlib.suppress(BadClaim):
             return None if content is None else parse(content, file=self._base.name)
         return None
+
+
+def tracked(name: str, *, where: str = "git tracks it", first: str = "") -> ClaimUnsafe:
+    """Return the refusal of a claim file that git has, with the way out."""
+    message = f"{name} is refused: {where}, so it may be anybody's. Nothing was done for it."
+    helps = f"{first}git rm {name} and git commit; with --cached to keep a file that you wrote yourself"
+    return ClaimUnsafe(message, helps=helps)
+
+
+def _with_consent(claim: Claim, written: Claim | None) -> Claim:
+    """Return the claim with the consent that a command of ours has recorded; the file's own word for it is none."""
+    is_given = written is not None and written.phase is Phase.DONE and written.close_unmerged
+    return claim if claim.close_unmerged == is_given else claim.model_copy(update={"close_unmerged": is_given})

@@ -11,7 +11,7 @@ from agent_sync.cli.console import working
 from agent_sync.cli.here import claim_here, desk_here
 from agent_sync.desk import Desk
 from agent_sync.errors import BadInput, GitFailed, Refused
-from agent_sync.gating import pull_gate_root
+from agent_sync.gating import pull_gate_root, refuse_committed_claim
 from agent_sync.leasing.fence import known_loss, pushed, refuse
 from agent_sync.leasing.words import scope
 from agent_sync.lifecycle.actions import HandedOff
@@ -32,6 +32,7 @@ def command(*, summary: str, draft: bool, dry_run: bool) -> None:
     """Run the gates, push the branch with its lease and set the phase to ready_for_pr; the next stop opens the PR.
 
     `agent-sync sync` opens it at once. Without a pass nothing is handed off, unless as a draft that states the outcome.
+    A branch whose newest commit has the claim file is refused.
 
     \b
     Examples:
@@ -48,6 +49,7 @@ def command(*, summary: str, draft: bool, dry_run: bool) -> None:
         head = desk.git.head_of(branch)
         if head is None:
             raise GitFailed(f"Branch {branch} has no commit yet.", helps="git commit")
+        refuse_committed_claim(desk, branch, head)
         if dry_run:
             click.echo(f"would run the gates, then push {branch} at {head[:12]} to {desk.settings.git.remote}")
             click.echo("would set the phase to ready_for_pr")

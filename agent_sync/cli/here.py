@@ -35,6 +35,9 @@ def desk_here(*, keeps_record: bool = True) -> Desk:
 
 def _keep_record(desk: Desk) -> None:
     """Bring the recovery record up to date when the command has done its work; trouble is told at once."""
+    if desk.store.refusal:
+        # The command has said so already.
+        return
     try:
         kept(desk)
     except (AgentSyncError, OSError) as error:

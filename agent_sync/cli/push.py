@@ -7,6 +7,7 @@ from agent_sync.cli.console import working
 from agent_sync.cli.here import claim_here, desk_here
 from agent_sync.desk import Desk
 from agent_sync.errors import BadInput
+from agent_sync.gating import refuse_committed_claim
 from agent_sync.leasing.fence import pushed
 from agent_sync.leasing.words import scope
 
@@ -16,7 +17,8 @@ from agent_sync.leasing.words import scope
 def command(*, dry_run: bool) -> None:
     """Push the claim's branch to the remote, fast-forward only, and the renewed lease with it in one go.
 
-    Whoever has lost the lease is refused with exit code 3, and neither of the two moves.
+    Whoever has lost the lease is refused with exit code 3, and neither of the two moves. So is a branch whose newest
+    commit has the claim file, with exit code 1.
 
     \b
     Example:
@@ -27,6 +29,7 @@ def command(*, dry_run: bool) -> None:
     head = desk.git.head_of(claim.branch) if claim.branch else None
     if head is None:
         raise BadInput(f"Branch {claim.branch or '(none)'} is not here.", helps="git switch -c BRANCH")
+    refuse_committed_claim(desk, claim.branch, head)
     if dry_run:
         click.echo(f"would push {claim.branch} at {head[:12]} to {desk.settings.git.remote}")
         return

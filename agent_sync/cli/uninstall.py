@@ -17,6 +17,7 @@ from agent_sync.install.tree import Tree
 def command(*, yes: bool, dry_run: bool) -> None:
     """Take out exactly what `agent-sync init` put in; files nobody touched since are restored to the byte.
 
+    The line that `agent-sync claim` wrote to .git/info/exclude goes, too.
     Files that were changed since keep those changes, and only our entries go. A claim that is held stays.
 
     \b
@@ -25,7 +26,7 @@ def command(*, yes: bool, dry_run: bool) -> None:
       agent-sync uninstall --dry-run
     """
     place = place_here()
-    tree, shared = Tree(Path(place.root)), Path(place.shared_dir)
+    tree, shared = Tree(Path(place.root), Path(place.common_dir)), Path(place.shared_dir)
     plan = removal(tree.read, records.load(shared))
     show(plan)
     if not plan.changes:

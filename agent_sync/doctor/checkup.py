@@ -22,7 +22,7 @@ def check_all(place: Place, environment: Mapping[str, str]) -> Iterator[Result]:
     yield machine.check_git(git)
     yield worktree.check_worktrees(git)
     yield worktree.check_ignored(git)
-    yield worktree.check_claim(place)
+    yield worktree.check_claim(place, git)
     yield from _hooks(place, environment, processes)
     desk, error = _desk(place, environment)
     yield worktree.check_settings(place, error)

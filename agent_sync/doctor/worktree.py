@@ -26,10 +26,10 @@ def check_worktrees(git: Git) -> Result:
     return ok("worktrees", f"{len(roots)}, of which {holding} hold a claim")
 
 
-def check_claim(place: Place) -> Result:
+def check_claim(place: Place, git: Git) -> Result:
     """Check that the claim file, if there is one, can be used."""
     try:
-        claim = ClaimStore(place).read()
+        claim = ClaimStore(place, lambda: git.tracks(CLAIM_NAME)).read()
     except AgentSyncError as error:
         return fail("claim file", error.happened, error.helps)
     if claim is None:
@@ -45,7 +45,7 @@ def check_ignored(git: Git) -> Result:
         return fail("ignored", error.happened, error.helps)
     if not is_ignored:
         says = f"{CLAIM_NAME} is tracked or not ignored by git, so a commit may take it along"
-        return fail("ignored", says, f"agent-sync init, and if it is tracked: git rm --cached {CLAIM_NAME}")
+        return fail("ignored", says, f"agent-sync init, and if it is tracked: git rm {CLAIM_NAME}")
     return ok("ignored", f"git ignores {CLAIM_NAME}")
 
 

@@ -21,6 +21,7 @@ from agent_sync.emulator.journal import Entry
 from agent_sync.emulator.limits import Limits
 from agent_sync.emulator.rest.dispatch import answer_rest, rest_operation
 from agent_sync.emulator.rest.headers import sender_headers
+from agent_sync.emulator.sender import is_loopback
 from agent_sync.emulator.trouble import answer_instead, garbled
 from agent_sync.emulator.world.world import World
 
@@ -45,6 +46,9 @@ class Application:
             if not await _received(receive, body):
                 return
             asked = _asked(scope, body)
+            if _is_misdirected(scope, asked):
+                await send_answer(send, error_answer(403, "The Host header does not name this machine."))
+                return
             if asked.path.startswith(PREFIX):
                 await send_answer(send, await asyncio.to_thread(self.control.answer, asked))
             else:
@@ -92,6 +96,12 @@ class Application:
 def _pause(fault: str | None, latency_s: float) -> float:
     delayed = fault is not None and fault.startswith("delay:")
     return latency_s + (float((fault or "").removeprefix("delay:")) if delayed else 0.0)
+
+
+def _is_misdirected(scope: Scope, asked: Asked) -> bool:
+    """Tell whether a name of somebody else's led here; on a unix socket, which has no port, any name is fine."""
+    _, port = scope.get("server") or ("", None)
+    return port is not None and not is_loopback(asked.headers.get("host", ""))
 
 
 async def _received(receive: Receive, body: tempfile.SpooledTemporaryFile[bytes]) -> bool:

@@ -10,6 +10,7 @@ from agent_sync.emulator.acts.perform import perform
 from agent_sync.emulator.exchange import Answer, Asked, json_answer
 from agent_sync.emulator.faults import FaultList, UnknownFaultError
 from agent_sync.emulator.journal import Journal
+from agent_sync.emulator.sender import JSON_TYPE, is_cross_site, is_json
 from agent_sync.emulator.state import snapshot
 from agent_sync.emulator.world.bare import GitFailed
 from agent_sync.emulator.world.refusal import Refused
@@ -29,11 +30,15 @@ class Control:
 
     def answer(self, asked: Asked) -> Answer:
         """Answer one control request."""
+        if is_cross_site(asked.headers):
+            return _failed(403, "requests of other sites are refused")
         name = asked.path.removeprefix(PREFIX)
         handler = HANDLERS.get((asked.method, name))
         if handler is None:
             known = ", ".join(f"{method} {PREFIX}{path}" for method, path in HANDLERS)
             return _failed(404, f"there is no {asked.method} {asked.path}; known: {known}")
+        if asked.method == "POST" and not is_json(asked.headers):
+            return _failed(415, f"the body must be sent as Content-Type: {JSON_TYPE}")
         try:
             return handler(self, asked)
         except json.JSONDecodeError as error:

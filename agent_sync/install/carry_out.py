@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from agent_sync import files
+from agent_sync.claim.exclude import LOCK_NAME
 from agent_sync.errors import BadInput
 from agent_sync.install import record as records
 from agent_sync.install.plan import Plan
@@ -18,14 +19,14 @@ def install(tree: Tree, shared: Path, record: Record, plan: Plan) -> None:
     An entry about a file that a crash kept from being written says nothing about any file, so the record goes first.
     """
     new = tuple(change.written for change in plan.changes if change.written)
-    with files.locked(shared / "install.lock", wait=LOCK_WAIT_S, doing="setting agent-sync up"):
+    with files.locked(shared / LOCK_NAME, wait=LOCK_WAIT_S, doing="setting agent-sync up"):
         records.save(shared, record.extended(new))
         _write(tree, plan)
 
 
 def uninstall(tree: Tree, shared: Path, plan: Plan) -> None:
     """Take everything of ours out, and forget it last."""
-    with files.locked(shared / "install.lock", wait=LOCK_WAIT_S, doing="taking agent-sync out"):
+    with files.locked(shared / LOCK_NAME, wait=LOCK_WAIT_S, doing="taking agent-sync out"):
         _write(tree, plan)
         records.forget(shared)
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from agent_sync.claim import exclude
 from agent_sync.errors import BadConfig
 from agent_sync.install import claude, claude_md, ignore
 from agent_sync.install.claude_md import CLAUDE_MD
@@ -15,6 +16,7 @@ from agent_sync.place import SETTINGS_NAME
 
 CLAUDE_SETTINGS = ".claude/settings.json"
 IGNORE = ".gitignore"
+EXCLUDE = ".git/info/exclude"
 Read = Callable[[str], bytes | None]
 
 
@@ -70,7 +72,8 @@ def removal(read: Read, record: Record) -> Plan:
         Change(IGNORE, found := read(IGNORE), _lines_base(IGNORE, ignore, found, record)),
         Change(CLAUDE_MD, found := read(CLAUDE_MD), _lines_base(CLAUDE_MD, claude_md, found, record)),
     ]
-    notes = []
+    excluded, notes = _exclusion(read)
+    changes += excluded
     for path in (*pages(), SETTINGS_NAME):
         found = read(path)
         if found is not None and is_unchanged(found):
@@ -78,6 +81,15 @@ def removal(read: Read, record: Record) -> Plan:
         elif found is not None and (is_signed(found) or path == SETTINGS_NAME):
             notes.append(f"{path} has been changed since it was written and stays; delete it if you do not need it.")
     return Plan(tuple(change for change in changes if change.before != change.after), tuple(notes))
+
+
+def _exclusion(read: Read) -> tuple[list[Change], list[str]]:
+    """Return what takes out the line that `claim` wrote; `claim` writes through no link, so none is in the way."""
+    try:
+        found = read(EXCLUDE) or b""
+    except BadConfig as error:
+        return [], [f"{EXCLUDE} stays as it is: {error.happened}"]
+    return [Change(EXCLUDE, found, exclude.without_line(found) or None)] if found else [], []
 
 
 def _settings(read: Read, record: Record) -> Change:

@@ -8,12 +8,15 @@ from pathlib import Path
 from agent_sync import files
 from agent_sync.errors import BadConfig
 
+GIT = ".git/"
+
 
 @dataclass(frozen=True)
 class Tree:
-    """One worktree."""
+    """One worktree, and the git directory that it shares: paths that begin with `.git/` lie there."""
 
     root: Path
+    common: Path | None = None
 
     def read(self, path: str) -> bytes | None:
         """Return a file's bytes, or None where there is none."""
@@ -36,16 +39,20 @@ class Tree:
         file = self._inside(path)
         files.delete(file)
         for directory in file.parents:
-            if directory == self.root:
+            if directory == self._base(path):
                 break
             with contextlib.suppress(OSError):
                 directory.rmdir()
 
+    def _base(self, path: str) -> Path:
+        return self.common if self.common and path.startswith(GIT) else self.root
+
     def _inside(self, path: str) -> Path:
         """Stop a directory of the path that is a link: what lies behind it is not this worktree's."""
-        file = self.root / path
-        link = next((parent for parent in file.parents if parent != self.root and parent.is_symlink()), None)
-        if link is not None and self.root in link.parents:
-            message = f"{link.relative_to(self.root)} is a symbolic link. Nothing was written."
+        base = self._base(path)
+        file = base / (path if base == self.root else path.removeprefix(GIT))
+        link = next((parent for parent in file.parents if base in parent.parents and parent.is_symlink()), None)
+        if link is not None:
+            message = f"{link.relative_to(base)} is a symbolic link. Nothing was written."
             raise BadConfig(message, helps="replace it by a directory")
         return file

@@ -6,7 +6,6 @@ from typing import Any
 
 from agent_sync import clock
 from agent_sync.claim.model import Claim
-from agent_sync.claim.store import ClaimStore
 from agent_sync.desk import Desk
 from agent_sync.errors import AgentSyncError
 from agent_sync.leases.keeper import CloneKeeper, keeper_for
@@ -65,7 +64,7 @@ def held_here(desk: Desk) -> tuple[Held, ...]:
     for root in desk.git.worktrees():
         place = worktree(root)
         try:
-            claim = ClaimStore(place).read() if place else None
+            claim = desk.store_at(place).read() if place else None
         except AgentSyncError as error:
             found.append(Held(root, None, str(error)))
         else:

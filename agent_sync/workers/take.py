@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from agent_sync.claim.model import Claim
-from agent_sync.claim.store import ClaimStore
 from agent_sync.desk import Desk
 from agent_sync.errors import BadHook, BadInput, Conflict, HookBusy
 from agent_sync.leases.identity import worktree_id
@@ -13,8 +12,7 @@ from agent_sync.leases.results import Change
 from agent_sync.leases.rules import is_expired, parent_of_renewal, renewed
 from agent_sync.leasing.note import noted
 from agent_sync.lifecycle.tasks import Task
-from agent_sync.place import worktree
-from agent_sync.taking import Taken, Wish, finish, take as take_task
+from agent_sync.taking import Taken, Wish, finish, refuse_twins, take as take_task
 from agent_sync.workers import identity, moves
 from agent_sync.workers.branches import bring_up_to_date, has_own_commits
 from agent_sync.workers.holdings import WORKING, Wanted, claim_step, ending_step, holding_of, tip_of, working_claim
@@ -71,7 +69,7 @@ def taken(desk: Desk, name: str) -> Done[TakenWork]:
         if tip is None or found.verdict not in RUNS:
             return Order(TakenWork(worker, found, seen.hook))
         tasks[issue] = tasks.get(issue) or desk.gateway.task(issue)
-        _refuse_twins(desk, issue)
+        refuse_twins(desk, issue, but=desk.place.root)
         order = _hindered(seen, seen.hook, tasks[issue], tip, now)
         return order or _begun(desk, TakenWork(worker, found, seen.hook, tasks[issue], tip), seen.sha, now)
 
@@ -187,17 +185,6 @@ def _unblocked(seen: HookSeen) -> HookSeen:
         return seen
     before = State.HANDED_OFF if hook.handoff else State.PENDING
     return replace(seen, hook=replace(hook, status=hook.status.model_copy(update={"status": before})))
-
-
-def _refuse_twins(desk: Desk, issue: int) -> None:
-    """Stop before anything is written where another worktree of this clone holds the issue."""
-    for root in desk.git.worktrees():
-        place = worktree(root)
-        if place is None or place.root == desk.place.root:
-            continue
-        held = ClaimStore(place).read()
-        if held and held.issue_number == issue:
-            raise Conflict(f"Issue #{issue} is held in {root}.", helps=f"cd {root}")
 
 
 def _claimed_here(desk: Desk, task: Task, hook: Hook, tip: Tip | None) -> Taken | None:

@@ -76,7 +76,8 @@ def test_branch_in_the_claim_file_is_no_option(theatre):
 def test_token_is_never_shown(theatre):
     """A token is in no output, no log and no file, not even when it is refused."""
     secret = "ghp_" + "a1B2" * 9
-    theatre.hold(phase="done", close_unmerged=True)
+    theatre.hold()
+    theatre.stage.command("done", "--yes")
     theatre.fault("status:401", times=9, path="/api/graphql")
     played = theatre.hook("on-stop", GH_TOKEN=secret)
     log = theatre.stage.command("log", "--json", "--last", "0")

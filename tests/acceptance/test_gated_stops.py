@@ -84,7 +84,8 @@ def test_handoff_runs_the_gates_first(gated):
 def test_block_withholds_only_the_pull_request(gated):
     """A failing gate does not keep a merged task from being closed, nor the board from being kept true."""
     gated.stage.commit("BROKEN", "x\n", "Break")
-    gated.hold(phase="done", close_unmerged=True)
+    gated.hold()
+    gated.stage.command("done", "--yes")
     played = gated.hook("on-stop")
     assert reply(played)["decision"] == "block"
     assert "Issue #42 closed." in human(played)
@@ -102,7 +103,8 @@ def test_setting_restores_pull_requests_without_a_pass(gated):
 
 def test_unreadable_input_is_said_where_a_gate_is(gated):
     """Input that is no JSON object is answered with invalid_input where a gate is configured, and nothing acts."""
-    gated.hold(phase="done", close_unmerged=True)
+    gated.hold()
+    gated.stage.command("done", "--yes")
     played = gated.hook("on-stop", stdin="nonsense")
     assert (reply(played)["decision"], reply(played)["status"]) == ("approve", "invalid_input")
     assert gated.issue()["state"] == "open"

@@ -58,7 +58,8 @@ def test_04_no_remote_is_a_message_not_a_block(theatre):
 def test_05_repository_is_read_from_every_form_of_address(theatre, suffix):
     """With or without .git, with a slash: always this repository, never a guess."""
     theatre.git("remote", "set-url", "origin", f"{theatre.stage.url}/octo/demo{suffix}")
-    theatre.hold(phase="done", close_unmerged=True)
+    theatre.hold()
+    theatre.stage.command("done", "--yes")
     theatre.hook("on-stop")
     assert theatre.issue()["state"] == "closed"
 

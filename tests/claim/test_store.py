@@ -7,6 +7,7 @@ from support.claims import claim
 
 from agent_sync import files
 from agent_sync.claim.phases import Phase
+from agent_sync.claim.store import ClaimStore
 from agent_sync.errors import BadClaim, BadInput, ClaimGone, ClaimTooNew, ClaimUnsafe, LockHeld
 
 
@@ -23,6 +24,11 @@ def save(store, seen, **changes):
 def create(store, one):
     with store.locked() as token:
         store.create(token, one)
+
+
+def delete(store, expected):
+    with store.locked() as token:
+        store.delete(token, expected)
 
 
 def edit(store, **changes):
@@ -197,3 +203,98 @@ def test_half_a_character_is_written_escaped(store):
     """A cut emoji in a text does not keep the claim from being saved."""
     create(store, claim(summary="cut \ud83d", mine="\udcff"))
     assert store.read().summary == "cut \ud83d"
+
+
+class Answers:
+    """Git as the store asks it: one answer for as long as nobody changes it."""
+
+    def __init__(self, answer):
+        self.answer = answer
+        self.times = 0
+
+    def __call__(self):
+        """Answer once more."""
+        self.times += 1
+        return self.answer
+
+
+@pytest.fixture
+def asked():
+    return Answers(answer=False)
+
+
+@pytest.fixture
+def asking(workshop, asked):
+    return ClaimStore(workshop.desk.place, asked)
+
+
+def test_git_is_asked_once_about_one_file(asking, asked):
+    """Without a file git is not asked; about one that stays as it is, or that we write, it is asked once."""
+    assert (asking.read(), asked.times) == (None, 0)
+    asking.file.write_bytes(claim().to_json())
+    seen = asking.read()
+    asking.read()
+    save(asking, seen, status="In Review")
+    asking.read()
+    assert asked.times == 1
+    edit(asking, summary="by hand")
+    asking.read()
+    assert asked.times == 2
+
+
+def test_tracked_file_is_refused_byte_for_byte(asking, asked):
+    """A file that git has is neither read, nor written, nor deleted, nor made."""
+    asked.answer = True
+    with pytest.raises(ClaimUnsafe, match="git tracks it"):
+        create(asking, claim())
+    assert not asking.file.exists()
+    content = claim(Phase.DONE).to_json()
+    asking.file.write_bytes(content)
+    for attempt in (asking.read, lambda: save(asking, claim(), phase=Phase.DONE), lambda: delete(asking, claim())):
+        with pytest.raises(ClaimUnsafe, match="git tracks it"):
+            attempt()
+    assert (asking.file.read_bytes(), asked.times) == (content, 2)
+
+
+def test_file_that_appears_during_a_checkout_waits_for_its_end(asking, asked, workshop):
+    """While git holds its index a file that we did not write may be half of a checkout; what we wrote is not."""
+    lock = workshop.root / ".git" / "index.lock"
+    create(asking, claim())
+    lock.touch()
+    assert ClaimStore(workshop.desk.place, asked).read() == claim()
+    edit(asking, phase="done")
+    with pytest.raises(BadClaim, match="git is at work"):
+        asking.read()
+    lock.unlink()
+    assert asking.read().phase is Phase.DONE
+
+
+def test_consent_counts_as_it_was_recorded(store):
+    """What a command has written down is read back; what stands in the file alone is not."""
+    create(store, claim())
+    edit(store, phase="done", close_unmerged=True)
+    seen = store.read()
+    assert (seen.phase, seen.close_unmerged) == (Phase.DONE, False)
+    consented = save(store, seen, close_unmerged=True)
+    assert consented.close_unmerged
+    edit(store, close_unmerged=False)
+    assert store.read().close_unmerged
+
+
+def test_hand_written_claim_has_no_consent(store):
+    """A file without a copy, or about another task than the copy, never says that an issue may be closed unmerged."""
+    store.file.write_bytes(claim(Phase.DONE, close_unmerged=True).to_json())
+    assert not store.read().close_unmerged
+    store.file.unlink()
+    create(store, claim(Phase.DONE, close_unmerged=True))
+    edit(store, agent_id="another")
+    assert not store.read().close_unmerged
+
+
+def test_consent_ends_with_its_phase(store):
+    """Once the claim was written in another phase, a later `done` needs a new word."""
+    create(store, claim(Phase.DONE, close_unmerged=True))
+    edit(store, phase="coding")
+    save(store, store.read(), status="In Review")
+    edit(store, phase="done")
+    assert not store.read().close_unmerged

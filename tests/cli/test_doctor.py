@@ -134,13 +134,15 @@ def test_effect_touches_nothing(clone):
 
 
 def test_claim_and_ignore_lines(clone):
-    """A claim that is broken, or that git would commit, is found."""
+    """A claim that is broken, or that git has or would commit, is found."""
     (clone / ".agent-claim.json").write_text("{")
+    _, checks = doctor(clone)
+    assert "is not valid JSON" in checks["claim file"]["says"]
     subprocess.run(["git", "add", "-f", ".agent-claim.json"], cwd=clone, check=True)
     status, checks = doctor(clone)
     assert status == 1
-    assert "is not valid JSON" in checks["claim file"]["says"]
-    assert "git rm --cached .agent-claim.json" in checks["ignored"]["fix"]
+    assert "git tracks it" in checks["claim file"]["says"]
+    assert "git rm .agent-claim.json" in checks["ignored"]["fix"]
 
 
 def test_hooks_of_the_user_count(clone, own_home):

@@ -27,7 +27,7 @@ FAILURES = [
 @pytest.fixture
 def writer(repo):
     """Set up a repository and a process that writes claims in it."""
-    one = TracedWriter(WRITER, str(repo), trace=repo / "trace")
+    one = TracedWriter(WRITER, str(repo), "handoff", trace=repo / "trace")
     yield one
     one.end()
 
@@ -53,7 +53,7 @@ def check(store, old, new):
 
 def test_kill_at_any_system_call_leaves_old_or_new(repo, writer, record_property):
     """Wherever a write is killed, the file is the complete old or the complete new one."""
-    store = ClaimStore(worktree(str(repo)))
+    store = ClaimStore(worktree(str(repo)), lambda: False)
     start_over(store)
     old = store.file.read_bytes()
     every = points(writer.write())
@@ -74,7 +74,7 @@ def test_kill_at_any_system_call_leaves_old_or_new(repo, writer, record_property
 @pytest.mark.parametrize(("call", "error"), FAILURES)
 def test_failing_call_leaves_old_or_new(repo, writer, call, error):
     """A disk that is full or broken costs the write, never the file."""
-    store = ClaimStore(worktree(str(repo)))
+    store = ClaimStore(worktree(str(repo)), lambda: False)
     start_over(store)
     old = store.file.read_bytes()
     calls = writer.write()
@@ -83,3 +83,22 @@ def test_failing_call_leaves_old_or_new(repo, writer, call, error):
         start_over(store)
         writer.write("-e", f"inject={call}:error={error}:when={number}")
         check(store, old, new)
+
+
+def test_kill_may_lose_consent_and_never_invents_it(repo):
+    """Wherever `done --yes` is killed, consent counts only once the copy in the git directory holds it."""
+    store = ClaimStore(worktree(str(repo)), lambda: False)
+    start_over(store)
+    writer = TracedWriter(WRITER, str(repo), "consent", trace=repo / "trace")
+    every = points(writer.write())
+    assert store.read().close_unmerged
+    between = 0
+    for name, number in every if PROVE else [point for point in every if point[0] in {"rename", "fsync", "openat"}]:
+        start_over(store)
+        writer.write("-e", f"inject={name}:signal=SIGKILL:when={number}")
+        in_file, in_copy = (b"close_unmerged" in file.read_bytes() for file in (store.file, store._base))
+        assert store.read().close_unmerged == in_copy
+        assert in_file or not in_copy
+        between += in_file and not in_copy
+    writer.end()
+    assert between

@@ -112,7 +112,7 @@ def test_unknown_control_path_lists_the_known_ones(client):
 @pytest.mark.parametrize(("body", "status"), [("{", 400), ("[]", 422), ("{}", 422), ('{"act": "explode"}', 422)])
 def test_bad_acts_are_refused(client, body, status):
     """An act that cannot be read or is unknown answers what is wrong."""
-    answer = client.http.post("/_emulator/act", content=body)
+    answer = client.http.post("/_emulator/act", content=body, headers={"content-type": "application/json"})
     assert answer.status_code == status
     assert answer.json()["ok"] is False
 
@@ -124,3 +124,54 @@ def test_unknown_fault_is_refused(client):
     assert "drop_after_apply" in answer.json()["error"]
     for wrong in ("status:many", "delay:", "status:"):
         assert client.http.post("/_emulator/faults", json={"fault": wrong}).status_code == 422
+
+
+PLAIN = {"content-type": "text/plain"}
+TYPED = {"content-type": "application/json"}
+CROSS_SITE = {
+    "form": (PLAIN | {"origin": "https://evil.example"}, 403),
+    "sandboxed frame": (TYPED | {"origin": "null"}, 403),
+    "other port": (TYPED | {"origin": "http://127.0.0.1:1"}, 403),
+    "fetch metadata": (TYPED | {"sec-fetch-site": "cross-site"}, 403),
+    "same site, other origin": (TYPED | {"sec-fetch-site": "same-site"}, 403),
+    "plain text": (PLAIN, 415),
+    "no type": ({}, 415),
+}
+
+
+@pytest.mark.parametrize(("headers", "status"), CROSS_SITE.values(), ids=CROSS_SITE)
+def test_control_requests_of_web_pages_are_refused(client, headers, status):
+    """A page in a browser of this machine cannot act on the world: it is told no, as JSON, and nothing happens."""
+    before = client.state()
+    answer = client.http.post("/_emulator/act", content='{"act": "close_issue", "issue": 42}', headers=headers)
+    assert (answer.status_code, answer.json()["ok"]) == (status, False)
+    assert before == client.state()
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+def test_other_methods_of_web_pages_are_refused(client, method):
+    """Neither looking nor forgetting is open to another site."""
+    answer = client.http.request(method, "/_emulator/requests", headers={"origin": "https://evil.example"})
+    assert answer.status_code == 403
+
+
+def test_page_of_the_server_itself_may_ask(client):
+    """A request whose origin is this very server is its own."""
+    own = str(client.http.base_url).rstrip("/")
+    headers = {"origin": own, "sec-fetch-site": "same-origin"}
+    assert client.http.get("/_emulator/state", headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/_emulator/state", "/user", "/octo/demo.git/info/refs?service=git-upload-pack"])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example:80", "localhost.evil.example", "[::2]", "x@localhost"]
+)
+def test_other_names_for_this_server_are_refused(client, path, host):
+    """A name that somebody else's name server points here opens nothing, the interface and git included."""
+    assert client.http.get(path, headers={"host": host}).status_code == 403
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.1:80", "localhost:8042", "[::1]:8042", "api.github.localhost"])
+def test_names_of_this_machine_are_fine(client, host):
+    """Loopback addresses and names below localhost work, with any port: proxies and forwarding change it."""
+    assert client.http.get("/user", headers={"host": host}).status_code == 200
