@@ -90,9 +90,8 @@ class Stage:
 
     def _control(self, method: str, path: str, body: object = None) -> Any:
         content = None if body is None else json.dumps(body).encode()
-        headers = {"Content-Type": "application/json"}
         # The address is the loopback server started below.
-        request = urllib.request.Request(f"{self.url}/_emulator/{path}", content, headers, method=method)  # noqa: S310
+        request = urllib.request.Request(f"{self.url}/_emulator/{path}", content, method=method)  # noqa: S310
         with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
             text = answer.read()
         return json.loads(text) if text else {}

@@ -10,7 +10,7 @@ from agent_sync.emulator.acts.perform import perform
 from agent_sync.emulator.exchange import Answer, Asked, json_answer
 from agent_sync.emulator.faults import FaultList, UnknownFaultError
 from agent_sync.emulator.journal import Journal
-from agent_sync.emulator.sender import JSON_TYPE, is_cross_site, is_json
+from agent_sync.emulator.sender import is_cross_site, is_page_form
 from agent_sync.emulator.state import snapshot
 from agent_sync.emulator.world.bare import GitFailed
 from agent_sync.emulator.world.refusal import Refused
@@ -37,8 +37,8 @@ class Control:
         if handler is None:
             known = ", ".join(f"{method} {PREFIX}{path}" for method, path in HANDLERS)
             return _failed(404, f"there is no {asked.method} {asked.path}; known: {known}")
-        if asked.method == "POST" and not is_json(asked.headers):
-            return _failed(415, f"the body must be sent as Content-Type: {JSON_TYPE}")
+        if is_page_form(asked.headers):
+            return _failed(415, "the body must be JSON, sent as such")
         try:
             return handler(self, asked)
         except json.JSONDecodeError as error:

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 _LOOPBACK = re.compile(r"(?:127(?:\.\d{1,3}){3}|\[::1\]|(?:[a-z0-9-]+\.)*localhost)(?::\d{1,5})?", re.IGNORECASE)
 # What browsers call requests of the page itself, or of a person who typed the address.
 _OWN = frozenset({"", "none", "same-origin"})
-JSON_TYPE = "application/json"
+# A page sends these to another site without asking it first, and no client of the interface uses them.
+_PAGE_FORMS = frozenset({"text/plain", "multipart/form-data"})
 
 
 def is_loopback(host: str) -> bool:
@@ -22,6 +23,6 @@ def is_cross_site(headers: Mapping[str, str]) -> bool:
     return not is_own_origin or headers.get("sec-fetch-site", "").lower() not in _OWN
 
 
-def is_json(headers: Mapping[str, str]) -> bool:
-    """Tell whether the body is declared as JSON, which a page of another site cannot do without being asked first."""
-    return headers.get("content-type", "").partition(";")[0].strip().lower() == JSON_TYPE
+def is_page_form(headers: Mapping[str, str]) -> bool:
+    """Tell whether the body has a type that only a form or script of a page gives it; `curl -d` has another."""
+    return headers.get("content-type", "").partition(";")[0].strip().lower() in _PAGE_FORMS

@@ -19,7 +19,15 @@ EVENTS = {
     "on-stop": "Stop",
     "on-idle": "Notification",
 }
-COMMANDS = (["status"], ["status", "--all"], ["doctor"], ["next"], ["board"], ["gauntlet", "clean"], ["gauntlet", "list"])
+COMMANDS = (
+    ["status"],
+    ["status", "--all"],
+    ["doctor"],
+    ["next"],
+    ["board"],
+    ["gauntlet", "clean"],
+    ["gauntlet", "list"],
+)
 # What the client exports to hooks because the checkout's .claude/settings.json says so.
 EXPORTED = {
     "AGENT_SYNC_NESTED": "1",

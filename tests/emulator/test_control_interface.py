@@ -134,8 +134,9 @@ CROSS_SITE = {
     "other port": (TYPED | {"origin": "http://127.0.0.1:1"}, 403),
     "fetch metadata": (TYPED | {"sec-fetch-site": "cross-site"}, 403),
     "same site, other origin": (TYPED | {"sec-fetch-site": "same-site"}, 403),
+    "curl -d of a page": ({"content-type": "application/x-www-form-urlencoded", "origin": "https://evil.example"}, 403),
     "plain text": (PLAIN, 415),
-    "no type": ({}, 415),
+    "upload": ({"content-type": "multipart/form-data; boundary=x"}, 415),
 }
 
 
@@ -146,6 +147,14 @@ def test_control_requests_of_web_pages_are_refused(client, headers, status):
     answer = client.http.post("/_emulator/act", content='{"act": "close_issue", "issue": 42}', headers=headers)
     assert (answer.status_code, answer.json()["ok"]) == (status, False)
     assert before == client.state()
+
+
+@pytest.mark.parametrize("kind", ["application/json", "application/x-www-form-urlencoded", ""])
+def test_programs_need_no_header(client, kind):
+    """What curl and scripts send by themselves is taken."""
+    headers = {"content-type": kind} if kind else {}
+    answer = client.http.post("/_emulator/act", content='{"act": "close_issue", "issue": 42}', headers=headers)
+    assert answer.json()["ok"]
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE"])

@@ -133,8 +133,7 @@ class Yard:
     def control(self, method: str, path: str, body: object = None) -> Any:
         """Speak to the local GitHub's control interface."""
         content = None if body is None else json.dumps(body).encode()
-        headers = {"Content-Type": "application/json"}
-        request = urllib.request.Request(f"{self.url}/_emulator/{path}", content, headers, method=method)  # noqa: S310
+        request = urllib.request.Request(f"{self.url}/_emulator/{path}", content, method=method)  # noqa: S310
         with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
             return json.loads(answer.read() or b"{}")
 
