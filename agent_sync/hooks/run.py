@@ -137,7 +137,7 @@ def answer(arguments: list[str], raw: bytes) -> int:
         _refuse_input(trigger, place)
         return 0
     seen = quiet.look(place, arguments[0])
-    if quiet.has_marker(settings_file.own_environment(place, environment)):
+    if quiet.has_marker(environment) and quiet.has_marker(settings_file.own_environment(place, environment)):
         # The marker is the user's own word and not the checkout's: a gate's program has started this agent.
         return 0
     try:
