@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from agent_sync import quiet
+from agent_sync import quiet, temporaries
 from agent_sync.place import Place
 
 # The hooks whose input holds words, and the field that does.
@@ -41,6 +41,7 @@ class Spool:
 
     def clear(self) -> None:
         """Forget what was taken; what came meanwhile stays."""
+        temporaries.sweep(Path(quiet.spool_file(self.place, "*")))
         for path, state in self._taken.items():
             if quiet.state_of(path) == state:
                 Path(path).unlink(missing_ok=True)

@@ -77,7 +77,7 @@ class ClaimStore:
         content = claim.to_json()
         files.sweep_temporaries(token, self.file)
         # The copy goes second: a crash between the two looks like an edit, and the newer file wins.
-        files.write_atomic(self.file, content)
+        files.write_atomic(self.file, content, mode=files.REPOSITORY)
         files.write_atomic(self._base, content)
 
     def _on_disk(self) -> Claim | None:

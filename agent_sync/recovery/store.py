@@ -99,7 +99,7 @@ class RecordStore:
         token.proven(self.directory / LOCK_NAME)
         # A damaged generation must not push out the good one before it.
         keep = None if before is None or before.is_previous else self.directory / generations.PREVIOUS
-        files.write_atomic(self.directory / generations.NAME, content, mode=0o644, is_exact=True, previous=keep)
+        files.write_atomic(self.directory / generations.NAME, content, previous=keep)
 
     def _note(self, before: Found | None) -> str:
         """Return what task.log must say of the generation this write goes on from."""

@@ -59,7 +59,7 @@ def keep(workspace: Path, stone: Tombstone) -> None:
         file = workspace / NAME
         if stone.head and any(kept.identity == stone.identity for kept in tombstones(workspace)):
             return
-        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "r+b") as opened:
             line = json.dumps(asdict(stone), ensure_ascii=True).encode() + b"\n"
             opened.write(line if _ends_whole(descriptor) else b"\n" + line)

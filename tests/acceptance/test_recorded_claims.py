@@ -73,7 +73,7 @@ def test_claim_starts_a_record(recorded):
     assert (values["issue_number"], values["task_id"], values["task_index"]) == (42, "issue-42", 0)
     directory = recorded.directory
     modes = {name: (directory / name).stat().st_mode & 0o777 for name in ("hook.json", "HOOK.md", "task.json")}
-    assert modes == {"hook.json": 0o644, "HOOK.md": 0o644, "task.json": 0o644}
+    assert modes == {"hook.json": 0o600, "HOOK.md": 0o600, "task.json": 0o600}
     assert directory.stat().st_mode & 0o777 == 0o700
     assert (directory / "task.log").exists()
 
