@@ -11,7 +11,7 @@ from agent_sync.errors import AgentSyncError, DiskTrouble
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _REFUSED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
-_OTHER = frozenset({errno.EIO, errno.ESTALE, errno.ENAMETOOLONG, errno.EMFILE, errno.ENFILE})
+_OTHER = frozenset({errno.EIO, errno.ESTALE, errno.ENAMETOOLONG, errno.EMFILE, errno.ENFILE, errno.EFBIG})
 
 
 @contextlib.contextmanager

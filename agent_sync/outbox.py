@@ -9,6 +9,7 @@ from typing import Any
 
 from agent_sync import files
 from agent_sync.lifecycle.actions import Notice
+from agent_sync.masking import masked
 from agent_sync.place import Place
 
 REMEMBERED = 500
@@ -47,9 +48,10 @@ class Outbox:
         return self._read().waiting
 
     def add(self, notices: Iterable[Notice]) -> None:
-        """Keep what is new until it was said."""
+        """Keep what is new until it was said, without secrets."""
         told_before = self.told()
-        possible = {notice.id: notice for notice in notices if notice.id not in told_before}
+        safe = (replace(notice, id=masked(notice.id), text=masked(notice.text)) for notice in notices)
+        possible = {notice.id: notice for notice in safe if notice.id not in told_before}
         if not possible:
             return
         with self._changing() as box:

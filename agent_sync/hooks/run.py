@@ -10,6 +10,7 @@ from pathlib import Path
 
 from agent_sync import clock, quiet, settings as settings_file
 from agent_sync.desk import Desk, desk_at
+from agent_sync.disk_errors import disk_trouble
 from agent_sync.errors import AgentSyncError, BadConfig
 from agent_sync.gateway.port import Gateway
 from agent_sync.hooks import reply, stamp
@@ -205,7 +206,11 @@ def _looked(desk: Desk, event: HookEvent, part: Participant) -> Part:
         trace = None if isinstance(error, AgentSyncError) else traceback.format_exc()
         desk.log.write(now, "trouble", error=str(error), trace=trace, trigger=event.trigger)
         text = _trouble(error)
-        desk.outbox.add([Notice(f"trouble:{event.session_id or now.isoformat()}:{text}", text)])
+        try:
+            desk.outbox.add([Notice(f"trouble:{event.session_id or now.isoformat()}:{text}", text)])
+        except (AgentSyncError, OSError):
+            # Where nothing can be kept, it is said at once, and again until there is room.
+            return Part(BUSY, Reply(human=(text,)))
         return Part(BUSY)
 
 
@@ -267,8 +272,10 @@ def _earliest(dues: list[datetime]) -> datetime | None:
 
 
 def _trouble(error: Exception) -> str:
-    if isinstance(error, AgentSyncError):
-        return f"agent-sync: {error}"
+    known = error if isinstance(error, AgentSyncError) else disk_trouble(error)
+    if known:
+        return f"agent-sync: {known}"
     last = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{Path(last.filename).name}:{last.lineno}"
-    return f"agent-sync stumbled ({type(error).__name__} at {where}); the next event goes on. Try: agent-sync doctor"
+    what = f"{type(error).__name__} at {where}"
+    return f"agent-sync failed unexpectedly ({what}); the next event goes on. Try: agent-sync doctor"
