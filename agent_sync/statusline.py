@@ -9,6 +9,8 @@ from agent_sync.place import CLAIM_NAME, place_of
 
 SEPARATOR = " · "
 LARGEST = 1 << 20
+# The client waits for the line: a session that does not say where it is has its line from the process's directory.
+PATIENCE = 1.0
 UNUSABLE = f"agent-sync: {CLAIM_NAME} cannot be used, see agent-sync status"
 WORDS = {
     "coding": "coding",
@@ -23,7 +25,7 @@ WORDS = {
 def main() -> None:
     """Read what the client says of the session, print at most one line."""
     try:
-        line = line_for(quiet.read_stdin())
+        line = line_for(quiet.read_stdin(PATIENCE))
         # Straight to the descriptor: the locale's encoding may not know the dot, and the reader may be gone.
         os.write(1, f"{line}\n".encode() if line else b"")
     except Exception:  # noqa: BLE001, S110  # a status line that fails would be shown as such after every message

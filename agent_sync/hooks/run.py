@@ -28,6 +28,8 @@ from agent_sync.rounds import BUSY, IDLE, Looked, drive
 from agent_sync.settings import Settings
 
 STDOUT = 1
+# Before the settings are known, with the hook's own limit in them, a hook gives itself this long.
+BEGINNING_S = 8.0
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,8 @@ def run(arguments: list[str], raw: bytes) -> None:
 def answer(arguments: list[str], raw: bytes) -> int:
     """Find out what the event is about, let every part look, and say the result."""
     trigger = trigger_of(arguments)
+    beginning = Watchdog(BEGINNING_S, at_limit=lambda: None, end_children=lambda: None)
+    beginning.start()
     event = parse(trigger, raw) or parse(trigger, raw + quiet.rest_of_stdin())
     environment = settings_file.environment()
     starts = [event.cwd if event else "", quiet.process_dir()]
@@ -142,8 +146,10 @@ def answer(arguments: list[str], raw: bytes) -> int:
     except AgentSyncError as error:
         # What is wrong with the settings is said like any other trouble: once, and on record.
         desk = Desk(place, Settings(), environment, _unconnected)
+        beginning.stop()
         parts = (gate, _raising(error)) if trigger is Trigger.STOP else (_raising(error),)
         return _answered(desk, event, seen=seen, parts=parts)
+    beginning.stop()
     if trigger is Trigger.REWAKE:
         from agent_sync.hooks.rewake import watch
 

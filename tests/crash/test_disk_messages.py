@@ -61,7 +61,7 @@ def test_hook_on_a_read_only_disk(disk, hook):
 
 
 @pytest.mark.parametrize(
-    "command", [["handoff", "--summary", "Fix it"], ["done"], ["start", "Try something", "-t", "bug"]]
+    "command", [["handoff", "--summary", "Fix it"], ["done"], ["start", "Try something", "-t", "bugfix"]]
 )
 def test_command_on_a_read_only_disk(disk, command):
     """A command that cannot write says so with the file and a way to look, and leaves everything as it was."""
