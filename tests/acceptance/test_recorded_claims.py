@@ -192,7 +192,8 @@ def test_crash_is_noticed_and_the_task_goes_on(recorded):
     theatre = recorded.theatre
     kill_a_session(theatre)
     played = theatre.hook("session-start", stdin='{"source": "startup", "session_id": "s2"}')
-    assert "[ATLAS RECOVERY] Task 'issue-42' in progress. State: recovering, Step: implement (1/6)." in agent(played)
+    line = "[ATLAS RECOVERY] Task 'issue-42' in progress. State: recovering, Step: \"implement\" (1/6)."
+    assert line in agent(played)
     values = recorded.values
     assert values["recovery"]["crash_type"] == "signal"
     assert values["recovery"]["recommended_action"] == "retry_step"
