@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_sync import files
+from agent_sync.json_reading import read_json
 from agent_sync.masking import masked_values
 from agent_sync.place import Place
 
@@ -49,8 +50,8 @@ class Log:
                 continue
             for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
                 try:
-                    values = json.loads(line)
-                except (ValueError, RecursionError):
+                    values = read_json(line)
+                except ValueError:
                     continue
                 if isinstance(values, dict):
                     yield values

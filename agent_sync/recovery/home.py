@@ -12,6 +12,7 @@ from pathlib import Path
 
 from agent_sync import files
 from agent_sync.errors import BadInput, BadRecord, RecordUnavailable
+from agent_sync.json_reading import read_json
 from agent_sync.place import Place
 from agent_sync.recovery import generations
 from agent_sync.recovery.atlas import atlas_home, make_home
@@ -84,7 +85,7 @@ class Home:
     def _next_index(self) -> int:
         """Return the index that follows the last; where the file is lost, the records themselves are asked."""
         try:
-            values = json.loads(files.read_own(self.root / "index.json") or b"null")
+            values = read_json(files.read_own(self.root / "index.json") or b"null")
             found = values["next"]
         except (ValueError, TypeError, KeyError):
             found = None

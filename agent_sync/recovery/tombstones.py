@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from agent_sync import files
+from agent_sync.json_reading import read_json
 from agent_sync.recovery.chain import head_of
 from agent_sync.recovery.model import Record
 
@@ -76,7 +77,7 @@ def tombstones(workspace: Path) -> Iterator[Tombstone]:
         return
     for line in lines:
         try:
-            yield Tombstone(**json.loads(line))
+            yield Tombstone(**read_json(line))
         except (ValueError, TypeError):
             continue
 
