@@ -48,7 +48,8 @@ def documents(like: dict[str, object]) -> st.SearchStrategy[bytes]:
 
 def every_odd(like: dict[str, object]) -> Iterator[bytes]:
     """Return every odd value alone, and in every place of an object and of the objects in it."""
-    for value in (*ODD, "[" * DEEPEST + "]" * DEEPEST, '{"a":' * DEEPEST):
+    yield from map(_encoded, ("[" * DEEPEST + "]" * DEEPEST, '{"a":' * (DEEPEST // 3)))
+    for value in ODD:
         yield _encoded(value)
         for key, inner in like.items():
             yield _object(like, {key: value})
