@@ -10,6 +10,7 @@ from agent_sync.claim.store import ClaimStore
 from agent_sync.gateway.port import Gateway
 from agent_sync.git import Git
 from agent_sync.log import Log
+from agent_sync.masking import secrets_of
 from agent_sync.memory import Memory
 from agent_sync.outbox import Outbox
 from agent_sync.place import CLAIM_NAME, Place
@@ -86,8 +87,7 @@ class Desk:
     @cached_property
     def log(self) -> Log:
         """What was done."""
-        secrets = tuple(value for name, value in self.environment.items() if name.endswith("_TOKEN"))
-        return Log(self.place, secrets=secrets)
+        return Log(self.place, secrets=secrets_of(self.environment))
 
     @property
     def requests(self) -> int:

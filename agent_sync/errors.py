@@ -13,6 +13,7 @@ AgentSyncError
  ├─ LeaseUnsettled       whose a lease is cannot be told now
  ├─ ClaimGone            the claim file was deleted while a step ran
  ├─ LockHeld             another agent-sync process is at it
+ ├─ DiskTrouble          the disk would not take a file: full, read-only, not permitted (an OSError too)
  ├─ BadRecord            hook.json cannot be used as it is
  ├─ RecordUnavailable    the disk would not read or write hook.json
  ├─ NoRecord             no task is recorded here
@@ -125,6 +126,12 @@ class LockHeld(AgentSyncError):
 
     code = "lock-held"
     exit_status = 8
+
+
+class DiskTrouble(AgentSyncError, OSError):
+    """The disk would not take one of our files; what was there before is unchanged."""
+
+    code = "disk"
 
 
 class BadRecord(AgentSyncError):

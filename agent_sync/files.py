@@ -9,9 +9,17 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from agent_sync import temporaries
+from agent_sync.disk_errors import naming
 from agent_sync.errors import LockHeld
+from agent_sync.place import STATE_NAME
 
 LARGEST = 1 << 20
+# Our own state is nobody else's business, whatever the umask.
+PRIVATE, PRIVATE_DIRECTORY = 0o600, 0o700
+# What belongs to the repository is as open as the umask makes everything there.
+REPOSITORY = 0o644
+_OTHERS = 0o077
 _PAUSE = 0.01
 _LINK_REFUSED = frozenset({errno.ELOOP, errno.EMLINK})
 # What file systems say that know no hard links.
@@ -79,48 +87,54 @@ def _read(path: Path, largest: int, *, is_own: bool = False, may_be_link: bool =
     return content
 
 
-def write_atomic(
-    path: Path, content: bytes, *, mode: int = 0o644, is_exact: bool = False, previous: Path | None = None
-) -> None:
+def write_atomic(path: Path, content: bytes, *, mode: int = PRIVATE, previous: Path | None = None) -> None:
     """Replace `path` by `content`, durably: it never holds a part, and after the return it survives a power cut.
 
-    With `is_exact` the mode is taken as it is, whatever the umask; `previous` keeps what is replaced.
+    The file is private unless another mode is given, which the umask restricts; `previous` keeps what is replaced.
     """
-    temporary = _temporary(path)
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
-    try:
-        with _closing(descriptor):
-            if is_exact:
-                os.fchmod(descriptor, mode)
-            write_all(descriptor, content)
-            os.fsync(descriptor)
-        if previous:
-            _keep(path, previous)
-        temporary.replace(path)
-    except BaseException:
-        _discard(temporary)
-        raise
-    sync_directory(path.parent)
+    with naming(path):
+        temporaries.sweep(path)
+        temporary = temporaries.temporary_of(path)
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
+        try:
+            with _closing(descriptor):
+                _make_private(descriptor, mode)
+                write_all(descriptor, content)
+                os.fsync(descriptor)
+            if previous:
+                _keep(path, previous)
+            temporary.replace(path)
+        except BaseException:
+            _discard(temporary)
+            raise
+        sync_directory(path.parent)
 
 
 def append(path: Path, content: bytes, *, at: int, is_durable: bool) -> None:
-    """Write `content` to our own file from byte `at` on, in place of whatever a killed writer left there."""
-    is_new = not path.exists()
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
-    with _closing(descriptor):
-        if os.fstat(descriptor).st_size != at:
-            os.ftruncate(descriptor, at)
-        os.lseek(descriptor, at, os.SEEK_SET)
-        try:
-            write_all(descriptor, content)
-        except BaseException:
-            with contextlib.suppress(OSError):
+    """Write `content` to our own private file from byte `at` on, in place of whatever a killed writer left there."""
+    with naming(path):
+        is_new = not path.exists()
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE)
+        with _closing(descriptor):
+            _make_private(descriptor, PRIVATE)
+            if os.fstat(descriptor).st_size != at:
                 os.ftruncate(descriptor, at)
-            raise
-        if is_durable:
-            os.fsync(descriptor)
-    if is_new and is_durable:
-        sync_directory(path.parent)
+            os.lseek(descriptor, at, os.SEEK_SET)
+            try:
+                write_all(descriptor, content)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    os.ftruncate(descriptor, at)
+                raise
+            if is_durable:
+                os.fsync(descriptor)
+        if is_new and is_durable:
+            sync_directory(path.parent)
+
+
+def _make_private(descriptor: int, mode: int) -> None:
+    if mode == PRIVATE and stat.S_IMODE(os.fstat(descriptor).st_mode) != PRIVATE:
+        os.fchmod(descriptor, PRIVATE)
 
 
 def write_all(descriptor: int, content: bytes, write: Callable[[int, memoryview], int] = os.write) -> None:
@@ -138,7 +152,7 @@ def write_all(descriptor: int, content: bytes, write: Callable[[int, memoryview]
 
 def _keep(path: Path, previous: Path) -> None:
     """Give what is about to be replaced a second name; neither name is missing at any moment."""
-    second = _temporary(previous)
+    second = temporaries.temporary_of(previous)
     second.unlink(missing_ok=True)
     try:
         second.hardlink_to(path)
@@ -152,10 +166,6 @@ def _keep(path: Path, previous: Path) -> None:
     second.replace(previous)
     # Renaming one name of a file to another name of it does nothing and leaves both.
     second.unlink(missing_ok=True)
-
-
-def _temporary(path: Path) -> Path:
-    return path.with_name(f"{path.name}.{os.getpid()}.tmp")
 
 
 def _discard(path: Path) -> None:
@@ -173,9 +183,11 @@ def _closing(descriptor: int) -> Iterator[None]:
 
 
 def delete(path: Path) -> None:
-    """Delete `path` durably; it may be gone already."""
-    path.unlink(missing_ok=True)
-    sync_directory(path.parent)
+    """Delete `path` durably, with what killed writers of it left; it may be gone already."""
+    with naming(path, could_not_be="deleted"):
+        temporaries.sweep(path)
+        path.unlink(missing_ok=True)
+        sync_directory(path.parent)
 
 
 def sync_directory(directory: Path) -> None:
@@ -188,10 +200,9 @@ def sync_directory(directory: Path) -> None:
 
 
 def sweep_temporaries(token: LockToken, path: Path) -> None:
-    """Delete what killed writers of `path` left; under the lock none of them lives."""
+    """Delete what killed writers of `path`, which may be a pattern, left; under the lock none of them lives."""
     token.proven(token.path)
-    for left in path.parent.glob(f"{path.name}.*.tmp"):
-        left.unlink(missing_ok=True)
+    temporaries.sweep(path, is_locked=True)
 
 
 def make_directory(directory: Path, *, mode: int) -> None:
@@ -204,21 +215,52 @@ def make_directory(directory: Path, *, mode: int) -> None:
 
 
 def state_directory(directory: Path) -> Path:
-    """Make a directory of ours, which says in one line what it is."""
-    if not directory.is_dir():
-        directory.mkdir(parents=True, exist_ok=True)
-        readme = "Working state of agent-sync. Safe to delete.\n"
-        (directory / "README").write_text(readme, encoding="utf-8")
+    """Make a directory of ours, private, which says in one line what it is; one that is too open is closed."""
+    with naming(directory, could_not_be="made"):
+        if not directory.is_dir():
+            _make_private_directories(directory)
+            readme = directory / "README"
+            readme.touch(PRIVATE)
+            readme.write_text("Working state of agent-sync. Safe to delete.\n", encoding="utf-8")
+        for path in _own_part(directory):
+            tighten(path)
+            temporaries.sweep_old(path)
     return directory
+
+
+def _own_part(directory: Path) -> tuple[Path, ...]:
+    """Return the directory and those above it, up to the one of ours in a git directory; none where there is none."""
+    for number, path in enumerate((directory, *directory.parents)):
+        if path.name == STATE_NAME and (path.parent / "HEAD").is_file():
+            return (directory, *directory.parents)[: number + 1]
+    return ()
+
+
+def tighten(directory: Path) -> None:
+    """Close a directory of ours that others may look into or write to; somebody else's is left as it is."""
+    with contextlib.suppress(OSError):
+        found = directory.lstat()
+        is_ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+        if is_ours and stat.S_IMODE(found.st_mode) & _OTHERS:
+            directory.chmod(PRIVATE_DIRECTORY)
+
+
+def _make_private_directories(directory: Path) -> None:
+    """Make a directory and those above it, which `mkdir` alone would make as open as the umask allows."""
+    if not directory.is_dir():
+        _make_private_directories(directory.parent)
+        directory.mkdir(mode=PRIVATE_DIRECTORY, exist_ok=True)
 
 
 @contextlib.contextmanager
 def locked(path: Path, *, wait: float, doing: str) -> Iterator[LockToken]:
     """Hold the lock file `path` and hand out the proof; the file itself is never deleted."""
     state_directory(path.parent)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    with naming(path, could_not_be="locked"):
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE)
     try:
-        _take(descriptor, path, wait=wait, doing=doing)
+        with naming(path, could_not_be="locked"):
+            _take(descriptor, path, wait=wait, doing=doing)
         token = LockToken(path)
         try:
             yield token

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from agent_sync import files
-from agent_sync.masking import masked
+from agent_sync.json_reading import read_json
+from agent_sync.masking import masked_values
 from agent_sync.place import Place
 
 LARGEST = 1 << 20
 KEPT = 3
-SHORTEST_SECRET = 8
 
 
 class Log:
@@ -21,15 +21,16 @@ class Log:
 
     def __init__(self, place: Place, *, secrets: tuple[str, ...] = ()) -> None:
         self.file = Path(place.shared_dir) / "log.jsonl"
-        # A short value would mask half of every record, and is no token.
-        self._secrets = tuple(secret for secret in secrets if len(secret) >= SHORTEST_SECRET)
+        self._secrets = secrets
 
     def write(self, at: datetime, what: str, **fields: Any) -> None:
         """Append one record; a log that cannot be written never stops the work."""
         record = {"at": at.isoformat(), "what": what} | {
             key: value for key, value in fields.items() if value is not None
         }
-        line = self._masked(json.dumps(record, default=str)) + "\n"
+        # Masked before it is JSON: a mask over half an escape would spoil the line.
+        values = masked_values(json.loads(json.dumps(record, default=str)), self._secrets)
+        line = json.dumps(values) + "\n"
         try:
             files.state_directory(self.file.parent)
             self._rotate()
@@ -49,14 +50,11 @@ class Log:
                 continue
             for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
                 try:
-                    yield json.loads(line)
+                    values = read_json(line)
                 except ValueError:
                     continue
-
-    def _masked(self, text: str) -> str:
-        for secret in self._secrets:
-            text = text.replace(secret, "***")
-        return masked(text)
+                if isinstance(values, dict):
+                    yield values
 
     def _rotate(self) -> None:
         if not self.file.exists() or self.file.stat().st_size < LARGEST:

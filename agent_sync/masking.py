@@ -1,17 +1,111 @@
-"""Keeps secrets out of whatever is written or said."""
+"""Keeps secrets out of whatever is written or published: what has a token's shape, and what the environment holds."""
 
+import os
 import re
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any
 
-# GitHub's token shapes, those of other services agents meet, and anything in the place of a password.
+MASK = "***"
+# A short value would mask half of every text, and is no secret.
+SHORTEST_SECRET = 8
+# Below this length a plain lower-case word (`development`, `password`) is taken for a word.
+LONGEST_WORD = 12
+_SECRET_NAMES = ("_TOKEN", "_KEY", "_SECRET", "PASSWORD")
+
+# Each begins where no word goes on, and looks ahead so far only: a long text is gone through once.
+_START, _END = r"(?<![A-Za-z0-9])", r"(?![A-Za-z0-9])"
+_TOKENS = (
+    # GitHub
+    r"gh[pousr]_[A-Za-z0-9]{8,}",
+    r"github_pat_\w{8,}",
+    r"v1\.[0-9a-f]{40}",
+    # GitLab
+    r"gl(?:pat|dt|rt|cbt|ptt|ft|imt|agent|soat|ffct)-[\w-]{16,}",
+    # Anthropic, OpenAI and others; a digit tells them from hyphenated words.
+    r"sk-(?=[\w-]{0,60}\d)[\w-]{16,}",
+    r"[sr]k_(?:live|test)_[A-Za-z0-9]{16,}",
+    r"hf_[A-Za-z0-9]{30,}",
+    # Slack
+    r"xox[abceoprs]-[\w-]{10,}",
+    r"xapp-[\w-]{10,}",
+    # Package indexes
+    r"npm_[A-Za-z0-9]{30,}",
+    r"pypi-[\w-]{32,}",
+    # Google
+    r"AIza[\w-]{35}",
+    r"GOCSPX-[\w-]{20,}",
+    r"ya29\.[\w-]{20,}",
+    # AWS
+    r"A[KS]IA[0-9A-Z]{16}",
+    # SendGrid, DigitalOcean
+    r"SG\.[\w-]{16,}\.[\w-]{16,}",
+    r"do[opr]_v1_[0-9a-f]{64}",
+    # JSON Web Tokens
+    r"eyJ[\w-]{8,500}\.[\w-]{8,}\.[\w-]{8,}",
+)
+_ASSIGNED = r"(?:token|secret|passw(?:or)?d|api[_-]?key|access[_-]?key|secret[_-]?key|private[_-]?key|account[_-]?key)"
 _SECRETS = re.compile(
-    r"\b(?:gh[pousr]_[A-Za-z0-9]{8,}|github_pat_\w{8,}|v1\.[0-9a-f]{40})\b"
-    r"|\b(?:sk-[A-Za-z0-9_-]{16,}|glpat-[\w-]{16,}|xox[abeoprs]-[\w-]{10,}|npm_[A-Za-z0-9]{30,}|AKIA[0-9A-Z]{16})\b"
+    # A private key, also one that was cut off.
+    r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----(?s:.*?)"
+    r"(?:-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----|\Z)"
+    rf"|{_START}(?:{'|'.join(_TOKENS)}){_END}"
+    # In the place of a password in an address.
     r"|(?<=://)[^/\s:@]*:[^/\s@]+(?=@)"
-    r"|(?i:(?<=bearer )|(?<=token ))[A-Za-z0-9._-]{12,}"
-    r"|(?i:(?<=token=)|(?<=password=)|(?<=passwd=)|(?<=secret=)|(?<=api_key=)|(?<=apikey=))[^\s'\"$&]{4,}"
+    r"|(?<=://)(?=[\w-]*\d)[\w-]{20,}(?=@)"
+    r"|(?<=hooks\.slack\.com/services/)[\w/]{20,}"
+    # In a header; elsewhere a digit tells it from a sentence about tokens.
+    r"|(?i:(?<=authorization: bearer )|(?<=authorization: token )|(?<=authorization: basic ))[\w.+/=-]{12,}"
+    r"|(?i:(?<=bearer )|(?<=token )|(?<=basic ))(?=[\w.+/=-]*\d)[\w.+/=-]{12,}"
+    # In an assignment; the name stays.
+    rf"|(?i:(?P<name>{_ASSIGNED})=)[^\s'\"$&]{{4,}}"
+    rf"|(?i:(?P<quoted>{_ASSIGNED}[\"']?\s{{0,3}}[:=]\s{{0,3}}[\"']))[^\s'\"$]{{8,}}"
+    rf"|(?i:(?P<listed>{_ASSIGNED}:\s{{1,3}}))(?=[\w+/=-]*\d)(?=[\w+/=-]*[A-Za-z])[\w+/=-]{{16,}}"
+    # Azure: keys in connection strings, and signatures of shared access.
+    r"|(?<=SharedAccessKey=)[A-Za-z0-9+/=]{20,}"
+    r"|(?<=[?&]sig=)[A-Za-z0-9%+/=]{20,}"
 )
 
 
-def masked(text: str) -> str:
-    """Return `text` with everything that looks like a token or a password replaced."""
-    return _SECRETS.sub("***", text)
+def masked(text: str, secrets: Iterable[str] = ()) -> str:
+    """Return `text` without secrets: those given, those of this process's environment, and whatever looks like one."""
+    known = _values((*secrets, *secrets_of(os.environ)))
+    return _SECRETS.sub(_mask, known.sub(MASK, text) if known else text)
+
+
+def masked_values(value: Any, secrets: Iterable[str] = ()) -> Any:
+    """Return a value for JSON with every text in it masked."""
+    if isinstance(value, str):
+        return masked(value, secrets)
+    if isinstance(value, Mapping):
+        return {key: masked_values(item, secrets) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(masked_values(item, secrets) for item in value)
+    return value
+
+
+def secrets_of(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the values of variables that are named like secrets, but for plain words and paths."""
+    named = (value for name, value in environment.items() if name.upper().endswith(_SECRET_NAMES))
+    return tuple(value for value in named if _is_secret(value))
+
+
+def _is_secret(value: str) -> bool:
+    is_word = value.isalpha() and value.islower() and len(value) < LONGEST_WORD
+    is_path = value.startswith("~/") or (value.startswith(("/", "./")) and os.path.lexists(value))
+    return len(value) >= SHORTEST_SECRET and not is_word and not is_path
+
+
+@lru_cache(maxsize=8)
+def _values(secrets: tuple[str, ...]) -> re.Pattern[str] | None:
+    # One of several lines may be printed line by line.
+    lines = {line for one in secrets for line in (one, *one.splitlines())}
+    # The longest first: one may be a part of another.
+    known = sorted({one for one in lines if len(one) >= SHORTEST_SECRET}, key=len, reverse=True)
+    return re.compile("|".join(re.escape(one) for one in known)) if known else None
+
+
+def _mask(found: re.Match[str]) -> str:
+    if found["name"]:
+        return f"{found['name']}={MASK}"
+    return (found["quoted"] or found["listed"] or "") + MASK

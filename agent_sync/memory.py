@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_sync import files
+from agent_sync.json_reading import read_json
 from agent_sync.place import Place
 
 KEPT = 200
@@ -36,9 +37,10 @@ class Memory:
     def last_look(self, branch: str) -> datetime | None:
         """Return when the pull request of a branch was last asked for."""
         try:
-            return datetime.fromisoformat(_read(self._looks)[branch])
+            found = datetime.fromisoformat(_read(self._looks)[branch])
         except (KeyError, TypeError, ValueError):
             return None
+        return found if found.tzinfo else None
 
     def looked(self, branch: str, at: datetime) -> None:
         """Remember that the pull request of a branch was asked for."""
@@ -47,7 +49,7 @@ class Memory:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        values = json.loads(files.read_own(path) or b"{}")
+        values = read_json(files.read_own(path) or b"{}")
     except (files.NotPlain, ValueError):
         return {}
     return values if isinstance(values, dict) else {}

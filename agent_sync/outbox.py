@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from agent_sync import files
+from agent_sync.json_reading import read_json
 from agent_sync.lifecycle.actions import Notice
+from agent_sync.masking import masked
 from agent_sync.place import Place
 
 REMEMBERED = 500
@@ -47,9 +49,10 @@ class Outbox:
         return self._read().waiting
 
     def add(self, notices: Iterable[Notice]) -> None:
-        """Keep what is new until it was said."""
+        """Keep what is new until it was said, without secrets."""
         told_before = self.told()
-        possible = {notice.id: notice for notice in notices if notice.id not in told_before}
+        safe = (replace(notice, id=masked(notice.id), text=masked(notice.text)) for notice in notices)
+        possible = {notice.id: notice for notice in safe if notice.id not in told_before}
         if not possible:
             return
         with self._changing() as box:
@@ -99,15 +102,29 @@ class Outbox:
         """Read the file; one that cannot be read is as good as empty: its sentences are said again or were said."""
         try:
             content = files.read_own(self._file)
-            values = json.loads(content) if content else {}
-            waiting = tuple(Notice(**notice) for notice in values.get("waiting", ()))
-            return Box(waiting, tuple(values.get("told", ())))
+            values = read_json(content) if content else {}
+            waiting = tuple(_notice(notice) for notice in values.get("waiting", ()))
+            return Box(waiting, tuple(_text(identity) for identity in values.get("told", ())))
         except (files.NotPlain, ValueError, TypeError, AttributeError):
             return Box()
 
     def _write(self, box: Box) -> None:
         values: dict[str, Any] = {"waiting": [asdict(notice) for notice in box.waiting], "told": list(box.told)}
         files.write_atomic(self._file, json.dumps(values).encode(), mode=0o600)
+
+
+def _notice(values: dict[str, Any]) -> Notice:
+    """Return a notice that can be said; TypeError where the values are of another kind."""
+    notice = Notice(**values)
+    _text(notice.id)
+    _text(notice.text)
+    return notice
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("not a text")
+    return value
 
 
 def unread(waiting: tuple[Notice, ...], readers: Readers) -> tuple[tuple[str, ...], tuple[str, ...]]:

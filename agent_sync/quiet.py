@@ -18,7 +18,11 @@ S_IFMT, S_IFLNK, S_IFREG = 0o170000, 0o120000, 0o100000
 LARGEST = 1 << 20
 SETTING_PREFIXES = ("AGENT_SYNC_", "MOLTNET_", "XDG_CONFIG_HOME", "HOME")
 NEVER = "never"
+# How long a writer is waited for that says nothing or half an object: well below the client's own limits.
+SILENCE = 5.0
 PATIENCE = 1.0
+# More is no input of a hook.
+LARGEST = 32 << 20
 # How the client begins a prompt that no human typed.
 WAKE_UP = b"<task-notification"
 _PIPE_ROOM = 65536
@@ -104,34 +108,56 @@ def process_dir() -> str:
         return ""
 
 
-def read_stdin() -> bytes:
-    """Read the hook's input to its end; a terminal has none to give.
+def read_stdin(patience: float = SILENCE) -> bytes:
+    """Read the hook's input to its end, or for so long; a terminal has none to give, and too much is as good as none.
 
     A writer that keeps the pipe open after one whole object is not waited for.
     """
     try:
         if os.isatty(0):
             return b"{}"
-        chunks = [os.read(0, _PIPE_ROOM)]
-        if len(chunks[0]) < _PIPE_ROOM and chunks[0].rstrip().endswith(b"}"):
-            return chunks[0]
-        while chunks[-1]:
-            chunks.append(os.read(0, _PIPE_ROOM))
+        first = _at_once()
+        if first == b"" or (first and len(first) < _PIPE_ROOM and first.rstrip().endswith(b"}")):
+            return first
+        whole = (first or b"") + _waited_for(patience)
     except OSError:
         return b""
-    return b"".join(chunks)
+    return whole if len(whole) <= LARGEST else b""
 
 
 def rest_of_stdin() -> bytes:
     """Return what comes after a first piece that only looked complete; a silent writer is not waited for long."""
-    import select
-
-    chunks = []
     try:
-        while select.select([0], [], [], PATIENCE)[0] and (chunk := os.read(0, _PIPE_ROOM)):
-            chunks.append(chunk)
+        return _waited_for(PATIENCE)
     except (OSError, ValueError):
         return b""
+
+
+def _at_once() -> bytes | None:
+    """Return the first piece if it is there, which spares the loading of `select`; None where it must be waited for."""
+    was_blocking = os.get_blocking(0)
+    os.set_blocking(0, False)
+    try:
+        return os.read(0, _PIPE_ROOM)
+    except BlockingIOError:
+        return None
+    finally:
+        os.set_blocking(0, was_blocking)
+
+
+def _waited_for(patience: float) -> bytes:
+    """Return what comes in until the writer ends, falls silent for too long in all, or has sent too much."""
+    import select
+
+    give_up = time.monotonic() + patience
+    chunks: list[bytes] = []
+    size = 0
+    while size <= LARGEST and select.select([0], [], [], max(0.0, give_up - time.monotonic()))[0]:
+        chunk = os.read(0, _PIPE_ROOM)
+        if not chunk:
+            break
+        chunks.append(chunk)
+        size += len(chunk)
     return b"".join(chunks)
 
 

@@ -1,10 +1,10 @@
 """What was said in a session: now, or in a hook that had nothing else to do and laid its input by."""
 
-import json
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from agent_sync import quiet
+from agent_sync import files, quiet, temporaries
+from agent_sync.json_reading import read_json
 from agent_sync.place import Place
 
 # The hooks whose input holds words, and the field that does.
@@ -41,6 +41,7 @@ class Spool:
 
     def clear(self) -> None:
         """Forget what was taken; what came meanwhile stays."""
+        temporaries.sweep(Path(quiet.spool_file(self.place, "*")))
         for path, state in self._taken.items():
             if quiet.state_of(path) == state:
                 Path(path).unlink(missing_ok=True)
@@ -49,8 +50,8 @@ class Spool:
         path = quiet.spool_file(self.place, hook)
         state = quiet.state_of(path)
         try:
-            values = json.loads(Path(path).read_bytes())
-        except (OSError, ValueError, RecursionError):
+            values = read_json(files.read_own(Path(path), largest=quiet.LARGEST) or b"null")
+        except (files.NotPlain, ValueError):
             return ""
         self._taken[path] = state
         found = values.get(_FIELDS[hook]) if isinstance(values, dict) else None

@@ -9,6 +9,10 @@ from agent_sync.place import CLAIM_NAME, place_of
 
 SEPARATOR = " · "
 LARGEST = 1 << 20
+# The client waits for the line: a session that does not say where it is has its line from the process's directory.
+PATIENCE = 1.0
+# GitHub's numbers are 32-bit integers.
+LARGEST_NUMBER = (1 << 31) - 1
 UNUSABLE = f"agent-sync: {CLAIM_NAME} cannot be used, see agent-sync status"
 WORDS = {
     "coding": "coding",
@@ -23,7 +27,7 @@ WORDS = {
 def main() -> None:
     """Read what the client says of the session, print at most one line."""
     try:
-        line = line_for(quiet.read_stdin())
+        line = line_for(quiet.read_stdin(PATIENCE))
         # Straight to the descriptor: the locale's encoding may not know the dot, and the reader may be gone.
         os.write(1, f"{line}\n".encode() if line else b"")
     except Exception:  # noqa: BLE001, S110  # a status line that fails would be shown as such after every message
@@ -44,9 +48,9 @@ def line_of(content: bytes) -> str:
     """Return the line for a claim file's bytes."""
     try:
         claim = json.loads(content)
-        issue, phase = int(claim["issue_number"]), WORDS[claim["phase"]]
+        issue, phase = _number(claim["issue_number"]), WORDS[claim["phase"]]
         parts = [f"#{issue}", *_pull(claim), *_checks(claim), phase]
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
         return UNUSABLE
     return SEPARATOR.join(part for part in parts if part)
 
@@ -55,7 +59,7 @@ def _pull(claim: dict[str, Any]) -> list[str]:
     number = claim.get("pr_number")
     if not number or claim["phase"] in {"merged_detected", "done"}:
         return []
-    return [f"PR #{int(number)}", "closed, not merged" if claim.get("closed_unmerged") else ""]
+    return [f"PR #{_number(number)}", "closed, not merged" if claim.get("closed_unmerged") else ""]
 
 
 def _checks(claim: dict[str, Any]) -> list[str]:
@@ -63,10 +67,18 @@ def _checks(claim: dict[str, Any]) -> list[str]:
     seen = claim.get("checks")
     if not isinstance(seen, dict) or claim["phase"] not in {"pr_created", "checks_running"}:
         return []
-    if claim.get("closed_unmerged") or not int(seen["total"]):
+    if claim.get("closed_unmerged") or not _number(seen["total"]):
         return []
     failed = " failed" if seen.get("state") == "failed" else ""
-    return [f"checks {int(seen['passed'])}/{int(seen['total'])}{failed}"]
+    return [f"checks {_number(seen['passed'])}/{_number(seen['total'])}{failed}"]
+
+
+def _number(value: Any) -> int:
+    """Return a number that fits into the line; ValueError for any other."""
+    found = int(value)
+    if not 0 <= found <= LARGEST_NUMBER:
+        raise ValueError("no number of GitHub's")
+    return found
 
 
 def _directories(raw: bytes) -> tuple[str, str]:

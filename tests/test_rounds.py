@@ -60,7 +60,7 @@ def test_refused_pull_request_keeps_the_phase(workshop):
     workshop.drive()
     assert workshop.claim.phase == Phase.READY_FOR_PR
     assert workshop.github.calls == ["lookup", "open_pull"]
-    assert "GitHub refused: Draft pull requests are not supported" in workshop.said[0]
+    assert 'GitHub refused: "Draft pull requests are not supported' in workshop.said[0]
 
 
 def test_unpushed_commits_are_pushed_first(workshop, tmp_path):

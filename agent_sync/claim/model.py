@@ -10,6 +10,9 @@ from agent_sync.claim.phases import Phase
 from agent_sync.errors import BadClaim, ClaimTooNew
 
 SCHEMA_VERSION = 1
+FIRST_YEAR, LAST_YEAR = 1970, 2199
+# GitHub's numbers are 32-bit integers.
+LARGEST_NUMBER = (1 << 31) - 1
 
 
 def _moment_or_never(value: object) -> datetime | None:
@@ -19,6 +22,9 @@ def _moment_or_never(value: object) -> datetime | None:
     try:
         moment = datetime.fromisoformat(str(value))
     except ValueError:
+        return None
+    # Beyond these years a moment cannot be told in other time zones, or reckoned with.
+    if not FIRST_YEAR <= moment.year <= LAST_YEAR:
         return None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
@@ -38,8 +44,8 @@ class ChecksSeen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="allow")
 
     sha: str
-    passed: int
-    total: int
+    passed: Annotated[int, Field(ge=0, le=LARGEST_NUMBER)]
+    total: Annotated[int, Field(ge=0, le=LARGEST_NUMBER)]
     state: str
 
 
@@ -67,13 +73,13 @@ class Claim(BaseModel):
 
     schema_version: Annotated[Literal[1], Field(description="Always 1")]
     item_id: Annotated[Text, Field(description="The task's item on the board; a hint only")] = ""
-    issue_number: Annotated[int, Field(ge=1, description="The issue to close in the end")]
+    issue_number: Annotated[int, Field(ge=1, le=LARGEST_NUMBER, description="The issue to close in the end")]
     branch: Annotated[Text, Field(description="The branch the pull request is opened from")] = ""
     agent_id: Annotated[Text, Field(description="What the board's Agent field says")] = ""
     phase: Annotated[Phase, Field(strict=False, description="Where the task stands")]
     summary: Annotated[Text, Field(description="Title of the pull request")] = ""
     status: Annotated[Text, Field(description="What the board's Status field should say")] = ""
-    pr_number: Annotated[int | None, Field(ge=1, description="The pull request")] = None
+    pr_number: Annotated[int | None, Field(ge=1, le=LARGEST_NUMBER, description="The pull request")] = None
     last_check_poll: Annotated[Moment, Field(description="Last look at the checks")] = None
     last_synced_status: Annotated[str | None, Field(description="What the board's Status field was set to")] = None
 

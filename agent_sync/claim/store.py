@@ -88,7 +88,7 @@ class ClaimStore:
         content = claim.to_json()
         files.sweep_temporaries(token, self.file)
         # The copy goes second: a crash between the two looks like an edit, and the newer file wins, consent apart.
-        files.write_atomic(self.file, content)
+        files.write_atomic(self.file, content, mode=files.REPOSITORY)
         self._asked, self.refusal = quiet.state_of(str(self.file)), None
         files.write_atomic(self._base, content)
 

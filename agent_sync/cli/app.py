@@ -11,7 +11,9 @@ from typing import NoReturn
 import click
 
 from agent_sync import __version__
+from agent_sync.disk_errors import disk_trouble
 from agent_sync.errors import AgentSyncError
+from agent_sync.masking import masked
 
 # Name → module (with its attribute, if not `command`) and one line for `--help`: listing commands loads none of them.
 COMMANDS = {
@@ -58,6 +60,8 @@ HOOK_COMMANDS = {
 # For git and for us, not for people: left out of the lists.
 HIDDEN = {"guard-push": "agent_sync.cli.guard_push"}
 INTERRUPTED = 130
+# What sysexits.h calls an internal software error.
+UNEXPECTED = 70
 
 
 class LazyGroup(click.Group):
@@ -123,7 +127,10 @@ def run() -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         status = 0
     except Exception as error:  # noqa: BLE001  # the last resort writes a report instead of a trace
-        status = _report(error)
+        trouble = disk_trouble(error)
+        if trouble:
+            _explain(trouble)
+        status = trouble.exit_status if trouble else _report(error)
     sys.exit(status if isinstance(status, int) else 0)
 
 
@@ -137,9 +144,21 @@ def _explain(error: AgentSyncError) -> None:
 
 def _report(error: Exception) -> int:
     text = "".join(traceback.format_exception(error))
-    versions = f"agent-sync {__version__}, Python {sys.version}"
-    with tempfile.NamedTemporaryFile("w", prefix="agent-sync-", suffix=".md", delete=False) as file:
-        file.write(f"# agent-sync stumbled\n\n{versions}\n\n```\n{text}```\n")
-    click.echo(f"error[unexpected]: {type(error).__name__}: {error}", err=True)
-    click.echo(f"  a report is in {Path(file.name)}", err=True)
-    return 1
+    # Arguments are left out but for the command's name: they may be anything, and are not needed to find the place.
+    command = next((word for word in sys.argv[1:] if word in COMMANDS | HIDDEN), "")
+    facts = f"command: agent-sync {command}\nagent-sync {__version__}, Python {sys.version}\nplatform: {_platform()}"
+    happened = masked(f"{type(error).__name__}: {error}")
+    click.echo(f"error[unexpected]: agent-sync failed unexpectedly: {happened}", err=True)
+    try:
+        # Made with mode 0600, whatever the umask.
+        with tempfile.NamedTemporaryFile("w", prefix="agent-sync-", suffix=".md", delete=False) as file:
+            file.write(masked(f"# agent-sync failed unexpectedly\n\n{facts}\n\n```\n{text}```\n"))
+        click.echo(f"  a report is in {Path(file.name)}", err=True)
+    except OSError as trouble:
+        click.echo(f"  no report could be written: {trouble.strerror}", err=True)
+    return UNEXPECTED
+
+
+def _platform() -> str:
+    found = os.uname()
+    return f"{sys.platform} {found.sysname} {found.release} {found.machine}"

@@ -10,6 +10,7 @@ from agent_sync.claim.model import Claim
 from agent_sync.cli.asking import is_terminal
 from agent_sync.cli.console import working
 from agent_sync.cli.here import desk_here
+from agent_sync.cli.issue_numbers import issue_number
 from agent_sync.cli.next import ready_issues
 from agent_sync.desk import Desk
 from agent_sync.errors import BadInput, NotFound
@@ -22,6 +23,7 @@ from agent_sync.taking import Taken, Wish, checked, finish, take, unfinished_cla
 
 MIRROR_TROUBLE = 8
 MOST_SHOWN = 10
+_EXAMPLE = "agent-sync claim 42, or agent-sync claim --next"
 
 
 @click.command("claim")
@@ -60,6 +62,7 @@ def command(
       agent-sync claim "race condition"
       agent-sync claim --next --worktree
     """
+    number = issue_number(issue or "", helps=_EXAMPLE)
     desk = desk_here()
     agrees = partial(_agrees, yes=yes)
     wish = Wish(branch, in_worktree=in_worktree, take_over=take_over, agrees=agrees)
@@ -71,7 +74,7 @@ def command(
         raise BadInput(f"This worktree already holds issue #{unfinished.issue_number}.", helps="agent-sync sync")
     else:
         with working("asking GitHub"):
-            task = desk.gateway.task(_chosen(desk, issue, take_next=take_next))
+            task = desk.gateway.task(_chosen(desk, issue, number, take_next=take_next))
         if dry_run:
             _plan(desk, wish, task, checked(desk, task, wish))
             return
@@ -88,13 +91,12 @@ def _is_meant(claim: Claim, issue: str | None) -> bool:
     return issue is None or issue.removeprefix("#") == str(claim.issue_number)
 
 
-def _chosen(desk: Desk, issue: str | None, *, take_next: bool) -> int:
+def _chosen(desk: Desk, issue: str | None, number: int | None, *, take_next: bool) -> int:
     if take_next:
         return _first_ready(desk)
     if not issue:
-        raise BadInput("Which issue?", helps="agent-sync claim 42, or agent-sync claim --next")
-    digits = issue.removeprefix("#")
-    return int(digits) if digits.isdecimal() and digits.isascii() else _by_title(desk, issue)
+        raise BadInput("Which issue?", helps=_EXAMPLE)
+    return _by_title(desk, issue) if number is None else number
 
 
 def _first_ready(desk: Desk) -> int:

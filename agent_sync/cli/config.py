@@ -97,7 +97,7 @@ def set_one(key: str, value: str, *, for_user: bool) -> None:
         raise BadConfig("There is no home directory, so no file of your own.", helps="set HOME or XDG_CONFIG_HOME")
     content = _written(file, table, name, read, may_be_link=for_user)
     files.make_directory(file.parent, mode=0o755)
-    files.write_atomic(file.resolve() if for_user else file, content)
+    files.write_atomic(file.resolve() if for_user else file, content, mode=files.REPOSITORY)
     if not for_user:
         written = [one for one in asked_in(parsed(content, file=str(file)), source=SETTINGS_NAME) if one.key == key]
         Approvals(place).add(written, clock.now())

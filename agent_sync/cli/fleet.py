@@ -13,7 +13,7 @@ from agent_sync.leases.model import State, Tip, Where
 from agent_sync.leases.rules import is_expired
 from agent_sync.leasing.fleet import Fleet, Held, WorkHook, fleet
 from agent_sync.leasing.words import expires_at, holder, span
-from agent_sync.lifecycle.foreign import named, one_line
+from agent_sync.lifecycle.foreign import one_line, quoted
 
 
 def show_all(desk: Desk, *, as_json: bool) -> None:
@@ -112,7 +112,7 @@ def _row(**values: Any) -> dict[str, Any]:
 
 def _hook_line(hook: WorkHook) -> str:
     state = hook.status.get("status") or hook.status.get("state") or "unknown"
-    return f"work hook {named(hook.worker)}: {named(str(state))}"
+    return f"work hook {quoted(hook.worker, limit=60)}: {quoted(str(state), limit=60)}"
 
 
 def _reach(desk: Desk, seen: Fleet) -> str:

@@ -18,6 +18,7 @@ from agent_sync.lifecycle.actions import HandedOff
 from agent_sync.lifecycle.evolve import evolve
 from agent_sync.lifecycle.messages import NEWS_AFTER_HANDOFF
 from agent_sync.lifecycle.steps import TRANSITIONS
+from agent_sync.masking import masked
 from agent_sync.rounds import acting_alone
 
 LONGEST_SUMMARY = 20_000
@@ -40,7 +41,10 @@ def command(*, summary: str, draft: bool, dry_run: bool) -> None:
       git log -1 --format=%B | agent-sync handoff --summary -
     """
     desk = desk_here()
-    text = _summary(summary)
+    given = _summary(summary)
+    text = masked(given)
+    if text != given:
+        click.echo("warning: the summary holds a token or password; it was masked", err=True)
     with acting_alone(desk, "handing off"):
         claim = claim_here(desk)
         refuse(desk, claim, known_loss(claim), attempted="handing off")

@@ -11,6 +11,7 @@ from agent_sync import clock
 from agent_sync.cli import worker_care, worker_views
 from agent_sync.cli.console import working
 from agent_sync.cli.here import desk_here
+from agent_sync.cli.issue_numbers import issue_number
 from agent_sync.cli.worker_views import hook_values, noted
 from agent_sync.desk import Desk
 from agent_sync.errors import BadInput
@@ -157,10 +158,11 @@ def _tell_taken(begun: Begun) -> None:
 
 
 def _number(text: str) -> int:
-    digits = text.removeprefix("#")
-    if not (digits.isascii() and digits.isdecimal()) or not int(digits):
-        raise BadInput(f"{text!r} is not the number of an issue.", helps="agent-sync worker sling 42 w1")
-    return int(digits)
+    helps = "agent-sync worker sling 42 w1"
+    number = issue_number(text, helps=helps)
+    if number is None:
+        raise BadInput(f"{text!r} is not the number of an issue.", helps=helps)
+    return number
 
 
 def _duration(text: str) -> timedelta | None:

@@ -9,6 +9,7 @@ from agent_sync.gateway.failures import Call
 from agent_sync.gateway.line import Line
 from agent_sync.gateway.tokens import Area
 from agent_sync.lifecycle.tasks import Convoy
+from agent_sync.masking import masked
 
 
 def convoy(line: Line, issue: int) -> Convoy:
@@ -30,7 +31,7 @@ def escalate(line: Line, issue: int, *, label: str, comment: str, marker: str) -
     if label.casefold() not in {str(node.get("name")).casefold() for node in answer.nodes(*ISSUE, "labels")}:
         _label(line, issue, label, attempted)
     if not any(marker in str(node.get("body")) for node in answer.nodes(*ISSUE, "comments")):
-        values = {"issue": found["id"], "body": f"{comment}\n\n{marker}"}
+        values = {"issue": found["id"], "body": f"{masked(comment)}\n\n{marker}"}
         ask(line, Call("comment", values, attempted, Area.ISSUES, is_write=True))
 
 
@@ -41,7 +42,8 @@ def file_issue(line: Line, title: str, body: str, *, marker: str) -> int:
     for node in answer.nodes("repository", "issues"):
         if marker in str(node.get("body")):
             return int(node["number"])
-    values = {"repository": thing_at(answer, call, "repository")["id"], "title": title, "body": f"{body}\n\n{marker}"}
+    texts = {"title": masked(title), "body": f"{masked(body)}\n\n{marker}"}
+    values = {"repository": thing_at(answer, call, "repository")["id"]} | texts
     order = Call("file_issue", values, "filing an issue", Area.ISSUES, is_write=True)
     number = ask(line, order).at("filed", "issue", "number")
     if not isinstance(number, int):

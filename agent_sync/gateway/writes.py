@@ -21,6 +21,7 @@ from agent_sync.gateway.tokens import Area
 from agent_sync.lifecycle.actions import CardChange, CloseTask, OpenPull
 from agent_sync.lifecycle.facts import Pull
 from agent_sync.lifecycle.tasks import Task
+from agent_sync.masking import masked
 
 
 def move_card(line: Line, change: CardChange) -> None:
@@ -38,8 +39,8 @@ def open_pull(line: Line, order: OpenPull) -> tuple[Pull, str]:
         "repository": order.repository_id,
         "base": order.base,
         "head": order.branch,
-        "title": order.title,
-        "body": order.body,
+        "title": masked(order.title),
+        "body": masked(order.body),
         "draft": order.draft,
     }
     call = Call("open_pull", values, f"opening a pull request for branch {order.branch}", Area.PULLS, is_write=True)
@@ -57,7 +58,7 @@ def open_pull(line: Line, order: OpenPull) -> tuple[Pull, str]:
 def close_task(line: Line, order: CloseTask) -> str:
     """Comment, close, move the card and clear the Agent field; return what was wrong with the board."""
     wants = {"comment": order.comment is not None, "close": order.close}
-    values = {"issue": order.issue_id, "body": order.comment or ""} | wants
+    values = {"issue": order.issue_id, "body": masked(order.comment or "")} | wants
     call = Call("close_task", values, f"closing issue #{order.issue_number}", Area.ISSUES, is_write=True)
     answer, trouble = _order(line, call, order.change, is_needed=any(wants.values()))
     for name in (name for name, is_wanted in wants.items() if is_wanted):

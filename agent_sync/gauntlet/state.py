@@ -46,7 +46,7 @@ def read(log_dir: Path) -> State | None:
 
 def write(log_dir: Path, state: State) -> None:
     """Replace the record."""
-    files.write_atomic(log_dir / NAME, json.dumps(_to_values(state), indent=2).encode() + b"\n")
+    files.write_atomic(log_dir / NAME, json.dumps(_to_values(state), indent=2).encode() + b"\n", mode=files.REPOSITORY)
 
 
 def _from_values(values: dict[str, Any]) -> State:

@@ -7,7 +7,7 @@ from agent_sync.desk import Desk
 from agent_sync.errors import AgentSyncError
 from agent_sync.hooks.event import HookEvent
 from agent_sync.hooks.reply import Reply
-from agent_sync.lifecycle.foreign import one_line, quoted
+from agent_sync.lifecycle.foreign import quoted
 from agent_sync.lifecycle.tasks import BoardIssue, BoardSeen, in_order, is_ready
 
 MOST_TASKS = 5
@@ -35,7 +35,7 @@ def held(claim: Claim) -> str:
     where = f"on branch {quoted(claim.branch)}{pull}, phase {claim.phase}"
     step = "The PR was closed without merging; `/handoff` opens a new one." if claim.closed_unmerged else ""
     if claim.lease and claim.is_lost:
-        step = f"It is held by {one_line(claim.lease.lost_to, limit=300)} now: stop working on it. Nothing is written."
+        step = f"It is held by {quoted(claim.lease.lost_to, limit=300)} now: stop working on it. Nothing is written."
     elif claim.not_before and claim.not_before > clock.now():
         step = f"GitHub's rate limit is reached: paused until {claim.not_before:%H:%M:%S} UTC."
     return f"agent-sync: this worktree holds issue #{claim.issue_number} {where}. {step or NEXT_STEP[claim.phase]}"
@@ -43,7 +43,7 @@ def held(claim: Claim) -> str:
 
 def board_lines(board: BoardSeen, *, ready: str) -> list[str]:
     """Return the board in a few lines; titles are other people's words and stand in quotation marks."""
-    counts = ", ".join(f"{count} {one_line(name, limit=40)}" for name, count in board.counts)
+    counts = ", ".join(f"{count} {quoted(name, limit=40)}" for name, count in board.counts)
     lines = [f"Board {quoted(board.title)}: {counts}."]
     free = [issue for issue in in_order(board.ready, board.priorities) if is_ready(issue, ready=ready)]
     if free:
@@ -63,12 +63,12 @@ def _board_lines(desk: Desk, event: HookEvent) -> list[str]:
         board = desk.gateway.board()
     except AgentSyncError as error:
         desk.log.write(clock.now(), "trouble", error=str(error), trigger=event.trigger)
-        return [f"The board could not be read: {error.happened}"]
+        return [f"The board could not be read: {quoted(error.happened, limit=300)}"]
     return board_lines(board, ready=desk.settings.board.ready) if board else []
 
 
 def _named(issue: BoardIssue) -> str:
-    priority = f" [{one_line(issue.priority, limit=20)}]" if issue.priority else ""
+    priority = f" [{quoted(issue.priority, limit=20)}]" if issue.priority else ""
     return f"#{issue.number}{priority} {quoted(issue.title, limit=80)}"
 
 

@@ -7,7 +7,6 @@ from typing import Any
 from agent_sync import quiet
 from agent_sync.lifecycle.facts import Trigger
 
-LARGEST = 64 << 20
 WAKE_UP = quiet.WAKE_UP.decode()
 
 
@@ -50,7 +49,7 @@ def parse(trigger: Trigger, raw: bytes) -> HookEvent | None:
 
 
 def _object(raw: bytes) -> dict[str, Any] | None:
-    if len(raw) > LARGEST:
+    if len(raw) > quiet.LARGEST:
         return None
     try:
         values = json.loads(raw)

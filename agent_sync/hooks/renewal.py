@@ -84,7 +84,7 @@ def _start(desk: Desk, session_id: str) -> None:
     """Start a process that nobody waits for and that outlives the hook."""
     tried = files.state_directory(Path(desk.place.state_dir)) / TRIED
     try:
-        tried.touch()
+        tried.touch(files.PRIVATE)
         subprocess.Popen(
             # Without -P the repository's own directory could stand in for this package.
             [sys.executable, "-P", "-m", "agent_sync.hooks.renewing", desk.place.root, session_id],

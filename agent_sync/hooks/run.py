@@ -10,6 +10,7 @@ from pathlib import Path
 
 from agent_sync import clock, quiet, settings as settings_file
 from agent_sync.desk import Desk, desk_at
+from agent_sync.disk_errors import disk_trouble
 from agent_sync.errors import AgentSyncError, BadConfig
 from agent_sync.gateway.port import Gateway
 from agent_sync.hooks import reply, stamp
@@ -28,6 +29,8 @@ from agent_sync.settings import Settings
 from agent_sync.settings.approvals import held_back_line
 
 STDOUT = 1
+# Before the settings are known, with the hook's own limit in them, a hook gives itself this long.
+BEGINNING_S = 8.0
 
 
 @dataclass(frozen=True)
@@ -127,6 +130,8 @@ def run(arguments: list[str], raw: bytes) -> None:
 def answer(arguments: list[str], raw: bytes) -> int:
     """Find out what the event is about, let every part look, and say the result."""
     trigger = trigger_of(arguments)
+    beginning = Watchdog(BEGINNING_S, at_limit=lambda: None, end_children=lambda: None)
+    beginning.start()
     event = parse(trigger, raw) or parse(trigger, raw + quiet.rest_of_stdin())
     environment = settings_file.environment()
     starts = [event.cwd if event else "", quiet.process_dir()]
@@ -145,8 +150,10 @@ def answer(arguments: list[str], raw: bytes) -> int:
     except AgentSyncError as error:
         # What is wrong with the settings is said like any other trouble: once, and on record.
         desk = Desk(place, Settings(), settings_file.own_environment(place, environment), _unconnected)
+        beginning.stop()
         parts = (gate, _raising(error)) if trigger is Trigger.STOP else (_raising(error),)
         return _answered(desk, event, seen=seen, parts=parts)
+    beginning.stop()
     if trigger is Trigger.REWAKE:
         from agent_sync.hooks.rewake import watch
 
@@ -217,7 +224,11 @@ def _looked(desk: Desk, event: HookEvent, part: Participant) -> Part:
         trace = None if isinstance(error, AgentSyncError) else traceback.format_exc()
         desk.log.write(now, "trouble", error=str(error), trace=trace, trigger=event.trigger)
         text = _trouble(error)
-        desk.outbox.add([Notice(f"trouble:{event.session_id or now.isoformat()}:{text}", text)])
+        try:
+            desk.outbox.add([Notice(f"trouble:{event.session_id or now.isoformat()}:{text}", text)])
+        except (AgentSyncError, OSError):
+            # Where nothing can be kept, it is said at once, and again until there is room.
+            return Part(BUSY, Reply(human=(text,)))
         return Part(BUSY)
 
 
@@ -279,8 +290,10 @@ def _earliest(dues: list[datetime]) -> datetime | None:
 
 
 def _trouble(error: Exception) -> str:
-    if isinstance(error, AgentSyncError):
-        return f"agent-sync: {error}"
+    known = error if isinstance(error, AgentSyncError) else disk_trouble(error)
+    if known:
+        return f"agent-sync: {known}"
     last = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{Path(last.filename).name}:{last.lineno}"
-    return f"agent-sync stumbled ({type(error).__name__} at {where}); the next event goes on. Try: agent-sync doctor"
+    what = f"{type(error).__name__} at {where}"
+    return f"agent-sync failed unexpectedly ({what}); the next event goes on. Try: agent-sync doctor"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from agent_sync import files, quiet
+from agent_sync import files, quiet, temporaries
 from agent_sync.place import Place
 
 # A file written within this time could be written again without a new time stamp (kernel clock ticks).
@@ -36,7 +36,9 @@ def leave(place: Place, hook: str, sight: Sight, *, due: datetime | None, now: d
     # Only speed is lost with it: a read-only git directory is no reason to complain.
     with contextlib.suppress(OSError):
         files.state_directory(target.parent)
-        temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
+        temporaries.sweep(target)
+        temporary = temporaries.temporary_of(target)
+        temporary.touch(files.PRIVATE)
         text = "\n".join((moment, "\0".join(sight.watch), look))
         temporary.write_text(text, encoding="utf-8", errors="surrogateescape")
         temporary.replace(target)

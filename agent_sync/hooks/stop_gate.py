@@ -17,6 +17,8 @@ from agent_sync.place import place_of
 STDOUT, STDERR = 1, 2
 # The rest is for putting a run that was cut off on record.
 GATE_SHARE = 0.9
+# Before the settings are known, with the hook's own limit in them, it gives itself this long.
+BEGINNING_S = 8.0
 
 
 def run(raw: bytes) -> NoReturn:
@@ -33,6 +35,8 @@ def run(raw: bytes) -> NoReturn:
 
 
 def _answer(raw: bytes, answer_to: int) -> GateReply:
+    beginning = Watchdog(BEGINNING_S, at_limit=lambda: _late(answer_to), end_children=lambda: None)
+    beginning.start()
     environment = settings_file.environment()
     event = read_event(raw)
     starts = [event.cwd if event else "", quiet.process_dir()]
@@ -42,6 +46,7 @@ def _answer(raw: bytes, answer_to: int) -> GateReply:
     desk = desk_at(place, environment)
     limit = desk.settings.hooks.stop_deadline_s
     watchdog = Watchdog(limit, at_limit=lambda: _late(answer_to), end_children=desk.processes.close)
+    beginning.stop()
     watchdog.start()
     found = gate(desk, raw, deadline=limit * GATE_SHARE)
     if not watchdog.answered_in_time():

@@ -26,6 +26,10 @@ class Watchdog:
         signal.signal(signal.SIGTERM, lambda *_: self._leave())
         self._timer.start()
 
+    def stop(self) -> None:
+        """Watch no longer: another one does."""
+        self._timer.cancel()
+
     def answered_in_time(self) -> bool:
         """Claim the right to answer; False means that the watchdog is already answering."""
         self._timer.cancel()

@@ -8,6 +8,7 @@ from typing import Any
 
 from agent_sync import files
 from agent_sync.install.edits import Edit
+from agent_sync.json_reading import read_json
 
 NAME = "install.json"
 VERSION = 1
@@ -55,7 +56,7 @@ def digest(content: bytes) -> str:
 def load(directory: Path) -> Record:
     """Return the record; one that cannot be read is as good as none, since entries are recognised by shape too."""
     try:
-        values = json.loads((directory / NAME).read_bytes())
+        values = read_json((directory / NAME).read_bytes())
         return Record(tuple(_written(entry) for entry in values["files"]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return Record()

@@ -31,7 +31,7 @@ class Tree:
         """Replace or make a file; it keeps its mode."""
         file = self._inside(path)
         file.parent.mkdir(parents=True, exist_ok=True)
-        mode = stat.S_IMODE(file.stat().st_mode) if file.exists() else 0o644
+        mode = stat.S_IMODE(file.stat().st_mode) if file.exists() else files.REPOSITORY
         files.write_atomic(file, content, mode=mode)
 
     def delete(self, path: str) -> None:

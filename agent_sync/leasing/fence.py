@@ -11,6 +11,7 @@ from agent_sync.leasing.note import change_of, keeper_of, mine_in, noted
 from agent_sync.leasing.words import held_by
 from agent_sync.lifecycle.actions import BranchPushed, LeaseLost, LeaseUnknown
 from agent_sync.lifecycle.evolve import evolve
+from agent_sync.lifecycle.foreign import quoted
 
 # A hook waits for it; a remote that is slower than this is asked again at the next event.
 READ_LIMIT = 20.0
@@ -83,7 +84,7 @@ def push(desk: Desk, claim: Claim, branch: str, sha: str) -> BranchPushed | Leas
         case Unknown(Doubt.VANISHED):
             return _vanished(desk, claim)
         case Unknown(_, reason):
-            return LeaseUnknown(reason)
+            return LeaseUnknown(quoted(reason, limit=300))
 
 
 def pushed(desk: Desk, claim: Claim, branch: str, sha: str) -> Claim:
@@ -124,7 +125,7 @@ def _put_off(desk: Desk, claim: Claim, doubt: Unknown, attempted: str) -> None:
 
 def _judged(desk: Desk, claim: Claim, seen: Seen, *, is_ending: bool) -> LeaseLost | LeaseUnknown | None:
     if isinstance(seen, Unknown):
-        return LeaseUnknown(seen.reason)
+        return LeaseUnknown(quoted(seen.reason, limit=300))
     if claim.lease is None or seen is None:
         return _vanished(desk, claim)
     is_lost = standing(mine_in(claim, claim.lease), seen) is Standing.LOST

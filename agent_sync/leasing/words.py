@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 from agent_sync.leases.model import Lease, Mode, State, Where
-from agent_sync.lifecycle.foreign import named
+from agent_sync.lifecycle.foreign import quoted
 
 MINUTE, HOUR, DAY = 60, 3600, 86_400
 _UNITS = ((DAY, "d"), (HOUR, "h"), (MINUTE, "min"))
@@ -11,13 +11,13 @@ _UNITS = ((DAY, "d"), (HOUR, "h"), (MINUTE, "min"))
 
 def holder(lease: Lease) -> str:
     """Return who holds a lease: the agent, and the person and machine it runs on."""
-    place = f"{named(lease.holder.user)}@{named(lease.holder.host)}"
-    return f"{named(lease.holder.agent)} ({place})" if lease.holder.agent else place
+    place = quoted(f"{lease.holder.user}@{lease.holder.host}")
+    return f"{quoted(lease.holder.agent, limit=60)} ({place})" if lease.holder.agent else place
 
 
 def held_by(lease: Lease) -> str:
     """Return who holds a lease, since when, on which branch and until when."""
-    branch = f" on branch {named(lease.branch, limit=100)}" if lease.branch else ""
+    branch = f" on branch {quoted(lease.branch)}" if lease.branch else ""
     if lease.state is not State.HELD:
         return f"{holder(lease)}, who had it{branch} and left it {lease.state} at {moment(lease.renewed_at)}"
     return f"{holder(lease)} since {moment(lease.acquired_at)}{branch}; {expiry(lease)}"

@@ -1,12 +1,9 @@
 """Makes text from outside harmless: issue titles, check names and the like are data, never instructions."""
 
-import re
 import unicodedata
 
 # Cc control, Cf format (zero-width, bidi), Cs surrogates, Co private use, Zl/Zp line and paragraph separators.
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-
-_NAME = re.compile(r"[\w./:+-]+(?: [\w./:+-]+){0,3}(?: \([\w ./:,+-]{1,30}\))?")
 
 
 def one_line(text: str, *, limit: int = 120) -> str:
@@ -25,11 +22,5 @@ def escaped(text: str, *, limit: int = 1000) -> str:
 
 
 def quoted(text: str, *, limit: int = 120) -> str:
-    """Return `text` as one line in quotation marks, for a sentence that an agent reads."""
+    """Return `text` as one line in quotation marks, which it cannot end, for a sentence that an agent reads."""
     return '"' + one_line(text, limit=limit).replace('"', "'").replace("`", "'") + '"'
-
-
-def named(text: str, *, limit: int = 60) -> str:
-    """Return a name as it is where it looks like one, and quoted where it could be read as a sentence."""
-    line = one_line(text, limit=limit)
-    return line if _NAME.fullmatch(line) else quoted(text, limit=limit)

@@ -4,7 +4,7 @@ from agent_sync.claim.model import Claim
 from agent_sync.lifecycle.actions import Notice
 from agent_sync.lifecycle.checks import CI, Verdict
 from agent_sync.lifecycle.facts import Branch, GateSeen, Pull, PullState
-from agent_sync.lifecycle.foreign import named, one_line, quoted
+from agent_sync.lifecycle.foreign import one_line, quoted
 
 MOST_NAMES = 5
 # What was told before is news again once the agent has handed off anew, or the pull request was reopened.
@@ -20,6 +20,15 @@ NEWS_AFTER_HANDOFF = (
 )
 NEWS_AFTER_REOPENING = ("closed-unmerged:", "reopened:")
 RECORD_UNWRITTEN = "the recovery record could not be written"
+
+
+def _setting(name: str) -> str:
+    """Return a name from the settings: one word can be no sentence."""
+    return name if name.isalpha() else quoted(name)
+
+
+def _because(note: str) -> str:
+    return f": {quoted(note, limit=300)}" if note else ""
 
 
 def _identity(claim: Claim) -> str:
@@ -58,7 +67,7 @@ def summary_missing(claim: Claim) -> Notice:
 
 def gate_withheld(claim: Claim, gate: GateSeen, branch: Branch) -> Notice:
     """The quality gate keeps the pull request back."""
-    reason = one_line(gate.message, limit=300)
+    reason = f"the gates say {quoted(gate.message, limit=300)}."
     if not branch.is_current:
         reason = f"the gates look at what is checked out, and that is not branch {quoted(claim.branch)}."
     elif gate.status in {"passed", "passed_with_warnings"}:
@@ -91,7 +100,7 @@ def nothing_to_merge(claim: Claim) -> Notice:
 
 def pull_refused(claim: Claim, reason: str) -> Notice:
     """GitHub said no to the pull request."""
-    text = f"No PR opened for issue #{claim.issue_number}: GitHub refused: {one_line(reason, limit=300)}"
+    text = f"No PR opened for issue #{claim.issue_number}: GitHub refused: {quoted(reason, limit=300)}"
     return Notice(f"refused:{_identity(claim)}:{reason[:80]}", text, for_agent=True)
 
 
@@ -107,7 +116,7 @@ def pull_unknown(claim: Claim) -> Notice:
 def board_trouble(claim: Claim, reason: str, status: str) -> Notice:
     """The board could not be kept true."""
     text = (
-        f"Board not updated for issue #{claim.issue_number} (wanted: {one_line(status)}). {one_line(reason, limit=400)}"
+        f"Board not updated for issue #{claim.issue_number} (wanted: {_setting(status)}). {one_line(reason, limit=400)}"
     )
     return Notice(f"board:{_identity(claim)}:{status}:{reason[:80]}", text)
 
@@ -131,11 +140,11 @@ def _ci_text(pull: Pull, verdict: Verdict) -> tuple[str, bool]:
         case CI.NONE:
             return f"CI: no checks reported yet for PR #{pull.number}.", False
         case CI.UNAVAILABLE:
-            return f"CI: the checks of PR #{pull.number} cannot be seen. {pull.checks_note}".rstrip(), False
+            return f"CI: the checks of PR #{pull.number} cannot be seen{_because(pull.checks_note)}.", False
 
 
 def _failed_text(pull: Pull, verdict: Verdict) -> str:
-    names = ", ".join(named(name) for name in verdict.failed[:MOST_NAMES])
+    names = ", ".join(quoted(name, limit=60) for name in verdict.failed[:MOST_NAMES])
     more = f" and {len(verdict.failed) - MOST_NAMES} more" if len(verdict.failed) > MOST_NAMES else ""
     running = f", {verdict.running} running" if verdict.running else ""
     counts = f"{verdict.passed}/{verdict.total} passed{running}"
@@ -144,7 +153,7 @@ def _failed_text(pull: Pull, verdict: Verdict) -> str:
 
 def changes_requested(pull: Pull) -> Notice:
     """A reviewer wants changes."""
-    people = ", ".join(one_line(name, limit=40) for name in pull.changes_requested_by)
+    people = ", ".join(quoted(name, limit=40) for name in pull.changes_requested_by)
     text = f"Changes requested on PR #{pull.number} by {people}: {pull.url}"
     return Notice(f"changes:{pull.number}:{pull.review_id}", text, for_agent=True, wakes=True)
 
@@ -194,7 +203,7 @@ def not_merged(claim: Claim, pull: Pull | None) -> Notice:
 
 def task_closed(claim: Claim, *, trouble: str, done: str) -> Notice:
     """The task is over."""
-    board = f"Board not updated: {one_line(trouble, limit=400)}" if trouble else f"Board → {done}."
+    board = f"Board not updated: {quoted(trouble, limit=400)}." if trouble else f"Board → {_setting(done)}."
     text = f"Issue #{claim.issue_number} closed. {board} Signal file cleaned up."
     return Notice(f"closed:{_identity(claim)}", text, for_agent=True)
 
@@ -209,7 +218,7 @@ def paused(claim: Claim) -> Notice:
 def lease_lost(claim: Claim, session: str) -> Notice:
     """Somebody else holds the issue now; said once in every session."""
     lease = claim.lease
-    holder = one_line(lease.lost_to, limit=300) if lease else ""
+    holder = quoted(lease.lost_to, limit=300) if lease else ""
     text = (
         f"Issue #{claim.issue_number} is no longer this worktree's: it is held by {holder}. Nothing more is pushed or "
         f"written to GitHub from here, and the work on branch {quoted(claim.branch)} stays as it is. "
@@ -223,7 +232,7 @@ def lease_unknown(claim: Claim, reason: str, session: str) -> Notice:
     """Whether the claim still holds cannot be told now."""
     text = (
         f"Whether issue #{claim.issue_number} is still this worktree's cannot be told, so nothing was written to "
-        f"GitHub; the next event tries again. {one_line(reason, limit=300)}"
+        f"GitHub; the next event tries again. {one_line(reason, limit=400)}"
     )
     return Notice(f"lease-unknown:{_identity(claim)}:{session}", text, for_agent=True)
 

@@ -1,12 +1,12 @@
 """Which record a worktree is working on: a pointer in its git directory, and a search should that be lost."""
 
 import contextlib
-import json
 import os
 from pathlib import Path
 
 from agent_sync import files
 from agent_sync.errors import BadRecord
+from agent_sync.json_reading import read_json
 from agent_sync.place import Place
 from agent_sync.recovery.derived import TASK
 from agent_sync.recovery.disk import disk
@@ -92,7 +92,7 @@ def _is_readable(store: RecordStore) -> bool:
 
 def _is_of(place: Place, record: Record) -> bool:
     """Tell a worktree that was moved, whose record goes with it, from a copy of one that is still there."""
-    return record.worktree == place.root or not Path(record.worktree).exists()
+    return record.worktree == place.root or not os.path.lexists(record.worktree)
 
 
 def _may_be_of(place: Place, record: Record) -> bool:
@@ -133,7 +133,7 @@ def _unless_ended(store: RecordStore, record: Record | None) -> Active | None:
 def _summary(store: RecordStore) -> dict[str, object]:
     """Return what task.json says; it is written after hook.json, so an end that it tells of is a fact."""
     try:
-        values = json.loads(files.read_own(store.directory / TASK) or b"null")
+        values = read_json(files.read_own(store.directory / TASK) or b"null")
     except (ValueError, files.NotPlain, OSError):
         return {}
     return values if isinstance(values, dict) else {}

@@ -3,7 +3,7 @@
 import json
 
 # Beyond these, readers that keep numbers as doubles see another number.
-_LARGEST = (1 << 53) - 1
+LARGEST = (1 << 53) - 1
 
 
 class NotCanonical(ValueError):
@@ -31,8 +31,8 @@ def _refuse_ambiguous(value: object, where: str) -> None:
         case None | bool() | str():
             pass
         case int():
-            if abs(value) > _LARGEST:
-                raise NotCanonical(f"{where} is a number beyond {_LARGEST}")
+            if abs(value) > LARGEST:
+                raise NotCanonical(f"{where} is a number beyond {LARGEST}")
         case list():
             for number, item in enumerate(value):
                 _refuse_ambiguous(item, f"{where}[{number}]")

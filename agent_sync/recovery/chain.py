@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
+from agent_sync.masking import masked_values
 from agent_sync.recovery.canonical import canonical
 from agent_sync.recovery.model import Details, Event, Record
 from agent_sync.recovery.states import Move, State
@@ -34,7 +35,8 @@ def linked(  # noqa: PLR0913  # an event has as many sides
         "to_state": to,
         "trigger": move,
         "step_name": step,
-        "details": details,
+        # An event can never be changed again, so no secret may get in.
+        "details": masked_values(details),
         "prev": head_of(record),
         "hash": "0" * 64,
     }

@@ -63,5 +63,5 @@ def receipt_file(directory: Path, receipt: Receipt) -> Path:
 def _write_new(file: Path, content: bytes) -> bool:
     if file.is_file() and not file.is_symlink() and files.read_own(file, largest=LARGEST) == content:
         return False
-    files.write_atomic(file, content, mode=0o644, is_exact=True)
+    files.write_atomic(file, content)
     return True

@@ -1,7 +1,6 @@
 """Finds a receipt by its id, and examines it with all that vouches for it: signature, history, copies and output."""
 
 import hashlib
-import json
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent_sync import files
 from agent_sync.errors import BadReceipt, BadRecord
+from agent_sync.json_reading import read_json
 from agent_sync.recovery.canonical import NotCanonical, canonical
 from agent_sync.recovery.derived import ARTIFACTS
 from agent_sync.recovery.integrity import BrokenAt
@@ -53,8 +53,8 @@ def _copy(kept: Kept, receipt_id: str) -> Receipt | None:
     if content is None:
         return None
     try:
-        return from_values(json.loads(content))
-    except (ValueError, RecursionError) as error:
+        return from_values(read_json(content))
+    except ValueError as error:
         raise BadReceipt(f"The copy of {receipt_id} is no JSON.", attempted="reading a receipt") from error
 
 

@@ -12,9 +12,10 @@ from pathlib import Path
 
 from agent_sync import files
 from agent_sync.errors import BadInput, BadRecord, RecordUnavailable
+from agent_sync.json_reading import read_json
 from agent_sync.place import Place
 from agent_sync.recovery import generations
-from agent_sync.recovery.atlas import atlas_home
+from agent_sync.recovery.atlas import atlas_home, make_home
 from agent_sync.recovery.disk import disk, held
 from agent_sync.recovery.model import Record
 from agent_sync.recovery.outline import outline
@@ -53,7 +54,7 @@ class Home:
         The index is written first, so that a crash leaves a gap and never the same index twice.
         """
         with disk("making the home of the records"):
-            files.make_directory(self.root, mode=0o700)
+            make_home(self.root)
         with held(self.root / "index.lock", "beginning a task"):
             task_id = self._free_id(workspace, wanted)
             with disk("counting the tasks"):
@@ -84,7 +85,7 @@ class Home:
     def _next_index(self) -> int:
         """Return the index that follows the last; where the file is lost, the records themselves are asked."""
         try:
-            values = json.loads(files.read_own(self.root / "index.json") or b"null")
+            values = read_json(files.read_own(self.root / "index.json") or b"null")
             found = values["next"]
         except (ValueError, TypeError, KeyError):
             found = None

@@ -13,14 +13,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent_sync import files
+from agent_sync import files, temporaries
 from agent_sync.errors import BadKey
 from agent_sync.recovery import ed25519
-from agent_sync.recovery.atlas import atlas_home
+from agent_sync.recovery.atlas import atlas_home, make_home
 from agent_sync.recovery.master import LENGTH, MasterKey
 
 _HEX = re.compile(rb"[0-9a-fA-F]{64}\n?")
-_SECRET, _PUBLIC, _PRIVATE_DIRECTORY = 0o600, 0o644, 0o700
 _OTHERS, _OTHERS_WRITE = 0o077, 0o022
 _PATIENCE = 30.0
 
@@ -73,14 +72,14 @@ def trusted_account(environment: Mapping[str, str]) -> str | None:
     if content is None:
         return None
     if stat.S_IMODE(path.stat().st_mode) & _OTHERS_WRITE:
-        raise BadKey(f"{path} can be written by others.", helps=_command("chmod", "644", path))
+        raise BadKey(f"{path} can be written by others.", helps=_command("chmod", "600", path))
     return _unhex(path, content).hex()
 
 
 def _completed(at: KeyFiles) -> MasterKey:
     """Make whatever is missing, one process at a time; what is there already stays."""
-    at.directory.parent.mkdir(parents=True, exist_ok=True)
-    at.directory.mkdir(mode=_PRIVATE_DIRECTORY, exist_ok=True)
+    make_home(at.directory.parent)
+    at.directory.mkdir(mode=files.PRIVATE_DIRECTORY, exist_ok=True)
     _refuse_open_directory(at.directory)
     with files.locked(at.directory / ".lock", wait=_PATIENCE, doing="making the key that signs receipts") as token:
         files.sweep_temporaries(token, at.master)
@@ -88,23 +87,23 @@ def _completed(at: KeyFiles) -> MasterKey:
         key = _read_master(at)
         if key is None:
             _refuse_lost(at)
-            _create(at.master, secrets.token_bytes(LENGTH).hex(), _SECRET)
+            _create(at.master, secrets.token_bytes(LENGTH).hex())
             key = _read_master(at)
         if key is None:
             raise BadKey(f"{at.master} was deleted while it was made.")
-        _create(at.backup, key.seed.hex(), _SECRET)
+        _create(at.backup, key.seed.hex())
         with contextlib.suppress(ed25519.Unavailable):
-            _create(at.account, key.account_public, _PUBLIC)
+            _create(at.account, key.account_public)
     return key
 
 
-def _create(path: Path, text: str, mode: int) -> None:
+def _create(path: Path, text: str) -> None:
     """Make a file with its whole content at once and durably, unless it is there: a link replaces nothing."""
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
+    temporary = temporaries.temporary_of(path)
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, files.PRIVATE)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            os.fchmod(descriptor, mode)
+            os.fchmod(descriptor, files.PRIVATE)
             file.write(text.encode() + b"\n")
             file.flush()
             os.fsync(descriptor)

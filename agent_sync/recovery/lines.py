@@ -1,11 +1,11 @@
 """Files of numbered JSON lines that are only ever appended to; a writer may be killed in the middle of a line."""
 
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 from agent_sync import files
+from agent_sync.json_reading import read_json
 
 # Holds many a line; a file is read from its start only if not even one fits.
 _TAIL = 1 << 16
@@ -14,7 +14,7 @@ _TAIL = 1 << 16
 def number_of(line: bytes) -> int | None:
     """Return the `seq` of a line, or None where it has none or is no JSON object."""
     try:
-        value = json.loads(line)
+        value = read_json(line)
     except ValueError:
         return None
     found = value.get("seq") if isinstance(value, dict) else None

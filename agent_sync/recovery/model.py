@@ -3,16 +3,35 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from agent_sync.recovery.canonical import LARGEST, canonical
 from agent_sync.recovery.receipt import Receipt
 from agent_sync.recovery.states import Advice, CrashType, Move, State, StepStatus, Trigger
 
 VERSION: Literal["1.0"] = "1.0"
 
-Index = Annotated[int, Field(ge=0)]
+FIRST_YEAR, LAST_YEAR = 1970, 2199
+
+
+def _reckonable(moment: datetime) -> datetime:
+    """Refuse what cannot be told in other time zones, or reckoned with."""
+    if moment.tzinfo is None or not FIRST_YEAR <= moment.year <= LAST_YEAR:
+        raise ValueError(f"no moment in the years {FIRST_YEAR} to {LAST_YEAR}, with its time zone")
+    return moment
+
+
+def _hashable(details: dict[str, Any]) -> dict[str, Any]:
+    """Refuse what has no canonical form, because the history's hashes could not vouch for it."""
+    canonical(details)
+    return details
+
+
+Index = Annotated[int, Field(ge=0, le=LARGEST)]
 Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-Details = dict[str, Any]
+Ascii = Annotated[str, Field(pattern=r"^[ -~]*$")]
+Moment = Annotated[datetime, AfterValidator(_reckonable)]
+Details = Annotated[dict[str, Any], AfterValidator(_hashable)]
 
 
 class Value(BaseModel):
@@ -28,8 +47,8 @@ class Step(Value):
     idempotent: bool = False
     status: StepStatus = StepStatus.PENDING
     attempts: Index = 0
-    started_at: datetime | None = None
-    completed_at: datetime | None = None
+    started_at: Moment | None = None
+    completed_at: Moment | None = None
     receipt_id: str = ""
 
 
@@ -38,7 +57,7 @@ class StepContext(Value):
 
     step_name: str
     step_index: Index
-    started_at: datetime | None = None
+    started_at: Moment | None = None
     prompt: str = ""
     attempt: Index = 1
     # 0 means: as often as it takes.
@@ -67,7 +86,7 @@ class Checkpoint(Value):
     """Progress within a step."""
 
     checkpoint_id: str
-    created_at: datetime
+    created_at: Moment
     step_name: str = ""
     step_index: Index = 0
     attempt: Index = 0
@@ -86,7 +105,7 @@ class Event(Value):
     """One entry of the history, chained to the one before."""
 
     seq: Index
-    timestamp: datetime
+    timestamp: Moment
     from_state: State | None = None
     to_state: State
     trigger: Move
@@ -99,7 +118,7 @@ class Event(Value):
 class Recovery(Value):
     """What was found out after a crash, and what to do about it."""
 
-    detected_at: datetime
+    detected_at: Moment
     crash_type: CrashType
     last_known_state: State
     was_validating: bool
@@ -145,14 +164,14 @@ class Record(Value):
     task_index: Index
     description: str
     template: str
-    created_at: datetime
-    updated_at: datetime
+    created_at: Moment
+    updated_at: Moment
     state: State
     steps: tuple[Step, ...]
     current_step: StepContext | None = None
     # Why a human is waited for; empty where none is.
     waiting_for: str = ""
-    issue_number: int | None = None
+    issue_number: Annotated[int, Field(ge=1, le=LARGEST)] | None = None
     branch: str = ""
     worktree: str
     owner: Owner = Owner()
@@ -164,7 +183,7 @@ class Record(Value):
     receipts_total: Index = 0
     checkpoints: tuple[Checkpoint, ...] = ()
     checkpoints_total: Index = 0
-    reflogs: dict[str, Seen] = {}
+    reflogs: dict[Ascii, Seen] = {}
     resumed_from: str = ""
     # Over everything above: tells whether anything else than agent-sync has changed the file.
     digest: str = ""

@@ -5,11 +5,13 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agent_sync.errors import BadReceipt
-from agent_sync.recovery.canonical import canonical
+from agent_sync.recovery.canonical import LARGEST, canonical
 from agent_sync.recovery.evidence import Kind
 
 SCHEMA = "agent-sync/receipt/1"
 ALGORITHM = "ed25519"
+# What has a canonical form, so that it can be signed.
+Number = Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
 
 
 class Receipt(BaseModel):
@@ -24,11 +26,11 @@ class Receipt(BaseModel):
     receipt_id: str
     step_name: str
     command: str
-    exit_code: int
+    exit_code: Number
     started_at: str
     completed_at: str
     duration: str
-    duration_ms: int
+    duration_ms: Number
     stdout_hash: str
     stderr_hash: str
     kind: Kind
@@ -40,9 +42,9 @@ class Receipt(BaseModel):
     git_dirty: bool
     history_head: str
     task_id: str
-    attempt: int
-    task_index: int
-    receipt_index: int
+    attempt: Number
+    task_index: Number
+    receipt_index: Number
     # The plain name belongs to pydantic.
     schema_name: str = Field(alias="schema")
     algorithm: str

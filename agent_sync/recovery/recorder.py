@@ -8,6 +8,7 @@ from pathlib import Path
 
 from agent_sync.errors import AgentSyncError
 from agent_sync.git import Git
+from agent_sync.masking import masked
 from agent_sync.place import Place
 from agent_sync.recovery import active
 from agent_sync.recovery.home import Home, home_of, issue_task, text_task, workspace_of
@@ -103,7 +104,7 @@ class Recorder:
             return None
         steps = task.steps or steps_of(task.template, self.settings)
         workspace, root, owner = workspace_of(self.place), self.place.root, self.owner(task.session_id)
-        wanted = issue_task(task.issue_number) if task.issue_number else text_task(task.description)
+        wanted = issue_task(task.issue_number) if task.issue_number else text_task(masked(task.description))
 
         def first(task_id: str, index: int) -> Record:
             record = Record(

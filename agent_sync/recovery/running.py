@@ -10,6 +10,7 @@ from pathlib import Path
 
 from agent_sync import clock
 from agent_sync.errors import AgentSyncError, BadInput
+from agent_sync.masking import secrets_of
 from agent_sync.processes import Processes, Watch
 from agent_sync.recovery.evidence import Ran
 from agent_sync.recovery.tee import Outlet, Tee
@@ -74,7 +75,7 @@ def _executed(
 ) -> tuple[int, tuple[str, str]]:
     try:
         artifacts.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with Tee(artifacts.stdout, artifacts.stderr, shown) as tee:
+        with Tee(artifacts.stdout, artifacts.stderr, shown, secrets_of(surroundings.environment)) as tee:
             exit_code = _status(argv, surroundings, tee)
     except InterruptedError:
         # Programs are being ended because this process leaves: that is nobody's failure.

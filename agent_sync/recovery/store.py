@@ -16,6 +16,7 @@ from agent_sync.recovery.generations import Found
 from agent_sync.recovery.integrity import Integrity, integrity_of, is_vouched_for
 from agent_sync.recovery.model import Event, Record
 from agent_sync.recovery.outline import outline
+from agent_sync.recovery.secrets import without_secrets
 from agent_sync.recovery.tasklog import log_events
 
 LOCK_NAME = "hook.lock"
@@ -47,12 +48,12 @@ class RecordStore:
             with disk("writing the first recovery record"):
                 self.directory.chmod(0o700)
                 self._sweep(token)
-            return self._write(token, None, record)
+            return self._write(token, None, without_secrets(record))
 
     def update(self, change: Callable[[Record], Record], now: datetime) -> Record:
         """Replace the record by what `change` makes of it, under the lock; an equal one writes nothing at all."""
         with self._existing() as (token, found):
-            changed = change(found.record)
+            changed = without_secrets(change(found.record))
             if changed == found.record:
                 return found.record
             _refuse_shortened(found.record, changed)
@@ -99,7 +100,7 @@ class RecordStore:
         token.proven(self.directory / LOCK_NAME)
         # A damaged generation must not push out the good one before it.
         keep = None if before is None or before.is_previous else self.directory / generations.PREVIOUS
-        files.write_atomic(self.directory / generations.NAME, content, mode=0o644, is_exact=True, previous=keep)
+        files.write_atomic(self.directory / generations.NAME, content, previous=keep)
 
     def _note(self, before: Found | None) -> str:
         """Return what task.log must say of the generation this write goes on from."""

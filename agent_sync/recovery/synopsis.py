@@ -1,6 +1,6 @@
 """The one line that tells an agent without memory that a task is under way, and where to read on."""
 
-from agent_sync.lifecycle.foreign import one_line
+from agent_sync.lifecycle.foreign import one_line, quoted
 from agent_sync.recovery.model import Record
 from agent_sync.recovery.states import TERMINAL
 
@@ -12,7 +12,7 @@ def synopsis(record: Record, directory: str) -> str:
     if record.state in TERMINAL:
         return ""
     step, total = record.current_step, len(record.steps)
-    place = f"{one_line(step.step_name)} ({step.step_index + 1}/{total})" if step else f"none yet (0/{total})"
+    place = f"{quoted(step.step_name)} ({step.step_index + 1}/{total})" if step else f"none yet (0/{total})"
     return (
         f"[ATLAS RECOVERY] Task '{one_line(record.task_id)}' in progress. State: {record.state}, Step: {place}. "
         f"READ {one_line(directory, limit=_LONGEST_PATH)}/HOOK.md BEFORE PROCEEDING."

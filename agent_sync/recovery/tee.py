@@ -1,4 +1,4 @@
-"""Takes what a command prints through pipes into files, hashes every byte on its way and shows it where asked."""
+"""Takes what a command prints through pipes into files, without secrets, hashes what is kept and shows it all."""
 
 import array
 import contextlib
@@ -13,6 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
+from agent_sync.masking_stream import StreamMask
+
 _CHUNK = 1 << 16
 
 
@@ -26,21 +28,25 @@ class Outlet:
 
 @dataclass
 class _Line:
-    """One pipe, the file it ends in, and the hash of what has come through."""
+    """One pipe, the file it ends in, and the hash of what was kept there."""
 
     source: int
     file: IO[bytes]
     shown: IO[bytes] | None
+    mask: StreamMask
     digest: "hashlib._Hash" = field(default_factory=hashlib.sha256)
 
     def take(self, limit: int = _CHUNK) -> int:
         """Pass on what is there, at most `limit` bytes, and return how much it was."""
         chunk = os.read(self.source, limit)
-        self.digest.update(chunk)
-        self.file.write(chunk)
+        self._keep(self.mask.feed(chunk))
         if self.shown and chunk:
             self._show(self.shown, chunk)
         return len(chunk)
+
+    def _keep(self, content: bytes) -> None:
+        self.digest.update(content)
+        self.file.write(content)
 
     def _show(self, shown: IO[bytes], chunk: bytes) -> None:
         try:
@@ -59,6 +65,7 @@ class _Line:
 
     def finish(self) -> None:
         """Make the file durable: a receipt never outlives its artifact."""
+        self._keep(self.mask.end())
         self.file.flush()
         os.fsync(self.file.fileno())
 
@@ -66,15 +73,15 @@ class _Line:
 class Tee:
     """Two pipes for a command to write to, and the thread that empties them."""
 
-    def __init__(self, stdout: Path, stderr: Path, shown: Outlet | None) -> None:
+    def __init__(self, stdout: Path, stderr: Path, shown: Outlet | None, secrets: tuple[str, ...] = ()) -> None:
         self._closing = contextlib.ExitStack()
         with contextlib.ExitStack() as undo:
             undo.callback(self._closing.close)
             out, self.output = self._pipe()
             err, self.errors = self._pipe()
             self._lines = (
-                _Line(out, self._closing.enter_context(_made(stdout)), shown.output if shown else None),
-                _Line(err, self._closing.enter_context(_made(stderr)), shown.errors if shown else None),
+                _Line(out, self._file(stdout), shown.output if shown else None, StreamMask(secrets)),
+                _Line(err, self._file(stderr), shown.errors if shown else None, StreamMask(secrets)),
             )
             self._awake, self._wake = self._pipe()
             undo.pop_all()
@@ -83,7 +90,7 @@ class Tee:
 
     @property
     def hashes(self) -> tuple[str, str]:
-        """The SHA-256 of all that was printed and of all that was complained about."""
+        """The SHA-256 of what was kept of all that was printed, and of all that was complained about."""
         return self._lines[0].digest.hexdigest(), self._lines[1].digest.hexdigest()
 
     def __enter__(self) -> Self:
@@ -99,6 +106,9 @@ class Tee:
         self._closing.close()
         if self._failure and error is None:
             raise self._failure
+
+    def _file(self, path: Path) -> IO[bytes]:
+        return self._closing.enter_context(_made(path))
 
     def _pipe(self) -> tuple[int, IO[bytes]]:
         reading, writing = os.pipe()

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from agent_sync import files
+from agent_sync.json_reading import read_json
 from agent_sync.recovery.chain import head_of
 from agent_sync.recovery.model import Record
 
@@ -59,7 +60,7 @@ def keep(workspace: Path, stone: Tombstone) -> None:
         file = workspace / NAME
         if stone.head and any(kept.identity == stone.identity for kept in tombstones(workspace)):
             return
-        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "r+b") as opened:
             line = json.dumps(asdict(stone), ensure_ascii=True).encode() + b"\n"
             opened.write(line if _ends_whole(descriptor) else b"\n" + line)
@@ -76,7 +77,7 @@ def tombstones(workspace: Path) -> Iterator[Tombstone]:
         return
     for line in lines:
         try:
-            yield Tombstone(**json.loads(line))
+            yield Tombstone(**read_json(line))
         except (ValueError, TypeError):
             continue
 

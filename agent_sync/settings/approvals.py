@@ -51,7 +51,7 @@ class Approvals:
             return
         with files.locked(self._lock, wait=LOCK_WAIT, doing="remembering an approval"):
             kept = list((self._read() | new).items())[-MOST:]
-            files.write_atomic(self._file, json.dumps(dict(kept), indent=2).encode(), mode=0o600)
+            files.write_atomic(self._file, json.dumps(dict(kept), indent=2).encode())
 
     def revoke(self) -> int:
         """Forget every approval; return how many there were."""

@@ -1,5 +1,6 @@
 """Puts a result on the hook: validated, with evidence of our own making, and with what follows from a failure."""
 
+import json
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,6 +11,7 @@ from agent_sync.desk import Desk
 from agent_sync.errors import AgentSyncError, BadInput
 from agent_sync.leases.identity import worktree_id
 from agent_sync.leases.model import Mode
+from agent_sync.masking import masked_values
 from agent_sync.taking import give_back
 from agent_sync.workers import attempts, moves
 from agent_sync.workers.escalation import ask_human, file_discovered
@@ -51,9 +53,10 @@ class Finished:
 
 
 def given_of(content: str) -> Given:
-    """Read a result file; what is wrong is said field by field."""
+    """Read a result file, without the secrets in it; what is wrong is said field by field."""
     with understood("The result", helps=HELP):
-        return Given.model_validate_json(content)
+        given = Given.model_validate_json(content)
+        return Given.model_validate_json(json.dumps(masked_values(given.values())))
 
 
 def failure(code: str, message: str, *, recoverable: bool) -> Given:

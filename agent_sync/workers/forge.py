@@ -139,7 +139,8 @@ def _exclude(desk: Desk) -> None:
     if line not in text.splitlines():
         path.parent.mkdir(parents=True, exist_ok=True)
         lead = "" if not text or text.endswith("\n") else "\n"
-        files.write_atomic(path, f"{text}{lead}{line}\n".encode(errors="surrogateescape"))
+        content = f"{text}{lead}{line}\n".encode(errors="surrogateescape")
+        files.write_atomic(path, content, mode=files.REPOSITORY)
 
 
 def _remembered(desk: Desk) -> dict[str, str]:

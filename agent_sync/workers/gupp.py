@@ -2,7 +2,7 @@
 
 from agent_sync import clock
 from agent_sync.desk import Desk
-from agent_sync.lifecycle.foreign import named, quoted
+from agent_sync.lifecycle.foreign import quoted
 from agent_sync.workers import identity
 from agent_sync.workers.model import Handoff, Hook
 from agent_sync.workers.names import WorkerName, worker_named
@@ -34,7 +34,7 @@ def gupp(desk: Desk, session_id: str) -> str | None:
         return "\n".join([*_work(name, seen.hook, found), *sight.notes])
     if found.verdict in _TOLD:
         reason = seen.damage if seen and seen.damage else found.reason
-        advice = f"The work hook of {name} needs a look: {reason.rstrip('.')}. Try: agent-sync worker repair"
+        advice = f"The work hook of {name} needs a look: {quoted(reason, limit=300)}. Try: agent-sync worker repair"
         return "\n".join([advice, *sight.notes])
     return _stale(name, sight)
 
@@ -48,11 +48,12 @@ def _work(name: WorkerName, hook: Hook, found: Prime) -> list[str]:
     if task is None or context is None:
         return []
     title = task.input.get("title")
-    what = f"{task.id} ({named(task.type)}), issue #{hook.status.issue}" + (f" {quoted(str(title))}" if title else "")
+    about = f" {quoted(str(title))}" if title else ""
+    what = f"{task.id} ({quoted(task.type, limit=60)}), issue #{hook.status.issue}{about}"
     lines = [
         f"There is work on your hook ({name}): {what}.",
         f"{_VERBS[found.verdict]} it now, without asking: {found.reason}. First run `agent-sync worker take`.",
-        f"Branch {quoted(hook.status.branch)}; tools: {', '.join(named(tool) for tool in context.tools)}.",
+        f"Branch {quoted(hook.status.branch)}; tools: {', '.join(quoted(tool, limit=60) for tool in context.tools)}.",
     ]
     if task.timeout:
         lines.append(f"It should be done by {task.timeout:%Y-%m-%d %H:%M} UTC.")

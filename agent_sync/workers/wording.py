@@ -6,11 +6,12 @@ from contextlib import contextmanager
 from pydantic import ValidationError
 
 from agent_sync.errors import BadInput
+from agent_sync.masking import masked
 
 
 def writable(text: str) -> str:
-    """Return text that JSON can carry: half characters, as odd file names and cut emoji have them, are replaced."""
-    return text.encode(errors="surrogateescape" if _is_escaped(text) else "replace").decode(errors="replace")
+    """Return text that JSON can carry and others may read: half characters are replaced, secrets masked."""
+    return masked(text).encode(errors="surrogateescape" if _is_escaped(text) else "replace").decode(errors="replace")
 
 
 @contextmanager

@@ -44,8 +44,8 @@ def test_second_claimer_loses_and_has_written_nothing(theatre, board):
     played = second.stage.command("claim", "42")
     assert played.status == 3
     holder = first.stage.claim()["agent_id"]
-    assert f"Issue #42 is held by {holder} (" in played.stderr
-    assert f"on branch {BRANCH}; it expires at 20" in played.stderr
+    assert f'Issue #42 is held by "{holder}" (' in played.stderr
+    assert f'on branch "{BRANCH}"; it expires at 20' in played.stderr
     assert (world, clone) == (second.stage.world(), traces(second))
     assert not list((second.stage.root / ".git").glob("agentsync/intents/*.json"))
 
@@ -68,7 +68,7 @@ def test_dispossessed_worker_is_refused_everywhere(theatre):
         assert (played.status, "is held by" in played.stderr) == (3, True), told(played)
         assert "agent-sync status" in played.stderr
     values = old.stage.claim()
-    assert values["lease"]["lost_to"].startswith(new.stage.claim()["agent_id"])
+    assert values["lease"]["lost_to"].startswith(f'"{new.stage.claim()["agent_id"]}" (')
     assert old.stage.command("done", "--yes", "--now").status == 3
     assert world == new.stage.world()
     assert old.git("rev-parse", BRANCH) != new.git("rev-parse", BRANCH)
@@ -322,9 +322,9 @@ def test_status_shows_everybody(theatre):
     listed = theatre.stage.command("status", "--all")
     assert git_requests(theatre) == ["git-upload-pack"]
     first, second, last = listed.stdout.splitlines()
-    assert first.startswith(f"#42 coding · {theatre.stage.claim()['agent_id']} (")
+    assert first.startswith(f'#42 coding · "{theatre.stage.claim()["agent_id"]}" (')
     assert first.endswith(f"never expires · in {theatre.stage.root}")
-    assert second.startswith(f"#43 coding · {other.stage.claim()['agent_id']} (")
+    assert second.startswith(f'#43 coding · "{other.stage.claim()["agent_id"]}" (')
     assert "expires in 59 min" in second
     assert last == "As origin has it now."
     rows = json.loads(theatre.stage.command("status", "--all", "--json").stdout)

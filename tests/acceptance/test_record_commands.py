@@ -84,7 +84,7 @@ def test_crash_recovery_with_checkpoints(tasks):
     client.crash()
     event = {"hook_event_name": "SessionStart", "source": "startup", "session_id": "new", "cwd": str(tasks.root)}
     told = tasks.do("session-start", stdin=json.dumps(event))
-    line = f"[ATLAS RECOVERY] Task '{TASK}' in progress. State: recovering, Step: implement (3/7). READ "
+    line = f"[ATLAS RECOVERY] Task '{TASK}' in progress. State: recovering, Step: \"implement\" (3/7). READ "
     assert line + str(tasks.directory(TASK) / "HOOK.md") in told.agent
     record = tasks.record(TASK)
     last = before["checkpoints"][-1]["checkpoint_id"]

@@ -73,7 +73,7 @@ def test_claim_starts_a_record(recorded):
     assert (values["issue_number"], values["task_id"], values["task_index"]) == (42, "issue-42", 0)
     directory = recorded.directory
     modes = {name: (directory / name).stat().st_mode & 0o777 for name in ("hook.json", "HOOK.md", "task.json")}
-    assert modes == {"hook.json": 0o644, "HOOK.md": 0o644, "task.json": 0o644}
+    assert modes == {"hook.json": 0o600, "HOOK.md": 0o600, "task.json": 0o600}
     assert directory.stat().st_mode & 0o777 == 0o700
     assert (directory / "task.log").exists()
 
@@ -192,7 +192,8 @@ def test_crash_is_noticed_and_the_task_goes_on(recorded):
     theatre = recorded.theatre
     kill_a_session(theatre)
     played = theatre.hook("session-start", stdin='{"source": "startup", "session_id": "s2"}')
-    assert "[ATLAS RECOVERY] Task 'issue-42' in progress. State: recovering, Step: implement (1/6)." in agent(played)
+    line = "[ATLAS RECOVERY] Task 'issue-42' in progress. State: recovering, Step: \"implement\" (1/6)."
+    assert line in agent(played)
     values = recorded.values
     assert values["recovery"]["crash_type"] == "signal"
     assert values["recovery"]["recommended_action"] == "retry_step"

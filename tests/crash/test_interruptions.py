@@ -1,11 +1,13 @@
 """Kills the commands of a whole task at every request and every durable write, runs them again, and looks at the world."""
 
 import itertools
+import os
 import random
 import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -79,8 +81,18 @@ class Play:
         lines = self.trace.read_text(errors="replace").splitlines()
         return [match[1] for line in lines if (match := _CALL.match(line)) and match[1] in CALLS]
 
+    def let_time_pass(self) -> None:
+        """Make what a killed process left look as it does a few minutes later."""
+        for path in self.litter():
+            os.utime(path, (time.time() - 300,) * 2)
+
+    def litter(self) -> list[Path]:
+        """Return the temporaries that lie in the clone and in the home."""
+        return [*self.stage.root.rglob("*.tmp"), *Path(self.stage.environment["HOME"]).rglob("*.tmp")]
+
     def check(self) -> None:
-        """One pull request, one comment, one close, card in Done, Agent empty, claim file gone."""
+        """One pull request, one comment, one close, card in Done, Agent empty, claim file gone, no temporary left."""
+        assert self.litter() == []
         world = self.stage.world()
         assert [pull["number"] for pull in world["pulls"]] == [45]
         assert len(self.theatre.comments()) == 1
@@ -115,6 +127,7 @@ def test_killed_anywhere_the_task_ends_the_same(tmp_path, record_property):
                 play.prepare(step)
                 if index == number:
                     play.traced(step, "-e", f"inject={name}:signal=SIGKILL:when={ordinal}")
+                    play.let_time_pass()
                 play.run(step)
             play.check()
     record_property("counted", f"killed a task at {len(chosen)} of {len(every)} requests and writes: one world")

@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from support.disks import run
 from support.prove import PROVE
 from support.stored_records import LATER, created_once, full_store, noted, saved_once, with_events
 from support.traced import TracedWriter, points
@@ -27,28 +28,6 @@ SHUTDOWN = 0x8004587D
 CUTS = {"everything flushed": 0, "journal flushed": 1, "nothing flushed": 2}
 # Entering these, a save is about to make something durable, or has just done so.
 DURABLE = ("fsync", "rename", "link", "write", "close")
-
-
-def run(*command):
-    return subprocess.run([str(part) for part in command], capture_output=True, text=True, check=True).stdout
-
-
-@pytest.fixture
-def mounts():
-    """Mount file systems, and take them away again in the end."""
-    if os.geteuid() or not sys.platform.startswith("linux"):
-        pytest.skip("only root can mount a disk: power cuts and full disks are not tried")
-    with contextlib.ExitStack() as stack:
-
-        def mount(where, *arguments):
-            where.mkdir(exist_ok=True)
-            try:
-                run("mount", *arguments, where)
-            except (OSError, subprocess.CalledProcessError) as error:
-                pytest.skip(f"disks cannot be mounted here: {getattr(error, 'stderr', '') or error}")
-            stack.callback(subprocess.run, ["umount", "-l", str(where)], capture_output=True, check=False)
-
-        yield mount
 
 
 class Disk:

@@ -80,7 +80,7 @@ def test_whoever_has_lost_it_writes_never_again(holding, fields, call):
     holding.lose()
     workshop.drive()
     assert call not in workshop.github.calls
-    assert workshop.claim.lease.lost_to.startswith("ann (")
+    assert workshop.claim.lease.lost_to.startswith('"ann" (')
     assert len(workshop.said) == 1
     assert "Stop working on it" in workshop.said[0]
     workshop.github.calls.clear()
@@ -129,7 +129,7 @@ def test_renewal_that_finds_a_loss_says_so(holding):
     holding.hold(Phase.CODING)
     holding.lose()
     renew(workshop.desk, session_id="s1")
-    assert workshop.claim.lease.lost_to.startswith("ann (")
+    assert workshop.claim.lease.lost_to.startswith('"ann" (')
     assert "Stop working on it" in workshop.said[0]
 
 

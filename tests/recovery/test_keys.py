@@ -47,7 +47,7 @@ def test_key_is_made_once(environment, at, umask):
         os.umask(before)
     assert at.master.read_text() == at.backup.read_text() == made.seed.hex() + "\n"
     assert at.account.read_text() == made.account_public + "\n"
-    assert (mode(at.directory), mode(at.master), mode(at.backup), mode(at.account)) == (0o700, 0o600, 0o600, 0o644)
+    assert (mode(at.directory), mode(at.master), mode(at.backup), mode(at.account)) == (0o700, 0o600, 0o600, 0o600)
     written = tree(environment["HOME"])
     assert keys.obtain(environment) == made
     assert tree(environment["HOME"]) == written

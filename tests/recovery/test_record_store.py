@@ -82,7 +82,7 @@ def test_create_never_overwrites(tmp_path):
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077], ids=oct)
 def test_modes_are_exact(tmp_path, umask):
-    """The directory is the owner's alone and the files are readable, whatever the umask."""
+    """The directory and the files are the owner's alone, whatever the umask."""
     before = os.umask(umask)
     try:
         store = stored(tmp_path / "task")
@@ -92,7 +92,7 @@ def test_modes_are_exact(tmp_path, umask):
         name: stat.S_IMODE((store.directory / name).stat().st_mode)
         for name in ("", "hook.json", "HOOK.md", "task.json")
     }
-    assert modes == {"": 0o700, "hook.json": 0o644, "HOOK.md": 0o644, "task.json": 0o644}
+    assert modes == {"": 0o700, "hook.json": 0o600, "HOOK.md": 0o600, "task.json": 0o600}
 
 
 def test_derived_files_follow_the_record(tmp_path):

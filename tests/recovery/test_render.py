@@ -237,7 +237,7 @@ def test_how_long_it_took(seconds, said):
 def test_synopsis(state):
     """The one line names task, state, step and file; a task that has ended has none."""
     line = synopsis(after(fresh_record(), *WAYS[state]), "/home/me/.atlas/workspaces/demo/tasks/fix")
-    step = "none yet (0/7)" if state is State.INITIALIZING else "analyze (1/7)"
+    step = "none yet (0/7)" if state is State.INITIALIZING else '"analyze" (1/7)'
     assert line == (
         ""
         if state in TERMINAL

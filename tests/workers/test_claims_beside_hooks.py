@@ -15,7 +15,7 @@ def test_slung_work_cannot_be_claimed_by_its_slinger(fleet):
     sling(one.desk(), Sling(42, "w1"))
     before = fleet.refs()
     for wish, error in ((Wish(), Conflict), (Wish(take_over=True), Refused)):
-        with pytest.raises(error, match="held by main/w1"):
+        with pytest.raises(error, match='held by "main/w1"'):
             claim(one.desk(), fleet.issues.tasks[42], wish)
     assert (one.desk().store.read(), fleet.refs(), fleet.issues.claimed) == (None, before, [])
     assert take(two.desk(), "w1").work.runs
@@ -38,7 +38,7 @@ def test_what_is_known_to_be_held_is_not_claimed_offline(fleet, is_own):
     sling((one if is_own else two).desk(), Sling(42, "w1"))
     examine(one.desk())
     one.git("config", "remote.origin.url", f"file://{fleet.home}/gone.git")
-    with pytest.raises(Conflict, match="held by main/w1"):
+    with pytest.raises(Conflict, match='held by "main/w1"'):
         claim(one.desk(), fleet.issues.tasks[42], Wish())
     assert (one.desk().store.read(), fleet.issues.claimed) == (None, [])
     assert claim(one.desk(), fleet.issues.tasks[43], Wish()).claim.lease.where == "clone"

@@ -62,7 +62,8 @@ def test_work_that_was_handed_off_rests_here(fleet, is_killed):
         (machine.root / ".git/agentsync/claim.base.json").write_bytes(before.to_json())
         assert hand_off(machine.desk(), "w1", Note()).is_repeat
     claim = machine.desk().store.read()
-    assert "held by the hook of main/w1 (`agent-sync worker take` goes on with it) now: stop working" in held(claim)
+    lost_to = "\"the hook of main/w1 ('agent-sync worker take' goes on with it)\""
+    assert f"held by {lost_to} now: stop working" in held(claim)
     event = parse(Trigger.SESSION_START, b'{"session_id": "s2"}')
     assert recalled(machine.desk(), event).agent == ()
     with pytest.raises(Conflict, match="held by the hook of main/w1"):

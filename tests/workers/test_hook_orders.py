@@ -483,7 +483,7 @@ def test_session_start_tells_only_a_bound_session(fleet):
     assert gupp(one.desk(AGENT_SYNC_WORKER="w1"), "s1") is None
     sling(two.desk(), Sling(42, "w1"))
     told = gupp(one.desk(AGENT_SYNC_WORKER="w1"), "s1")
-    assert told.startswith("There is work on your hook (main/w1): issue-42 (code), issue #42")
+    assert told.startswith('There is work on your hook (main/w1): issue-42 ("code"), issue #42')
     assert "Start it now, without asking" in told
     assert "agent-sync worker take" in told
     # The session stays bound without the variable.

@@ -1,0 +1,20 @@
+"""Reads the number of an issue as people type it."""
+
+from agent_sync.errors import BadInput
+
+# GitHub's numbers are 32-bit integers.
+LARGEST = (1 << 31) - 1
+_LONGEST = len(str(LARGEST))
+_SHOWN = 20
+
+
+def issue_number(text: str, *, helps: str) -> int | None:
+    """Return the number in `42` or `#42`; None where the text is no number, and an error where no issue can have it."""
+    digits = text.removeprefix("#")
+    if not (digits.isascii() and digits.isdecimal()):
+        return None
+    number = int(digits) if len(digits) <= _LONGEST else 0
+    if not 1 <= number <= LARGEST:
+        shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+        raise BadInput(f"{shown} cannot be the number of an issue.", helps=helps)
+    return number
