@@ -11,7 +11,7 @@ from agent_sync.desk import Desk
 from agent_sync.leases.results import Lost, Outcome, Unknown, Won
 from agent_sync.leases.rules import is_mine
 from agent_sync.leasing.fence import remember
-from agent_sync.leasing.note import change_of, keeper_of, mine_in, noted, renewal_due_at
+from agent_sync.leasing.note import change_of, is_made_here, keeper_of, mine_in, noted, renewal_due_at
 from agent_sync.leasing.words import held_by
 from agent_sync.lifecycle import messages
 from agent_sync.lifecycle.actions import BranchPushed, LeaseLost
@@ -23,6 +23,7 @@ TRIED = "renewal.tried"
 # A remote in trouble is left alone for this part of the lease's time.
 TRIES_PER_TTL = 16
 NETWORK_LIMIT = 60.0
+LOOK_AGAIN = timedelta(minutes=5)
 
 
 def look(desk: Desk, *, session_id: str) -> Looked:
@@ -30,6 +31,9 @@ def look(desk: Desk, *, session_id: str) -> Looked:
     claim = desk.store.read()
     if claim is None or claim.lease is None or claim.is_lost:
         return IDLE
+    if not is_made_here(desk, claim):
+        # Asked again later: a command may be writing down just now that it got the lease.
+        return Looked(was_idle=True, due=clock.now() + LOOK_AGAIN)
     due = max(renewal_due_at(claim.lease), _next_try(desk, claim.lease))
     if clock.now() < due:
         return Looked(was_idle=True, due=due)
@@ -41,7 +45,7 @@ def renew(desk: Desk, *, session_id: str) -> None:
     """Renew the lease, unless another process is at it or has just done it; tell of a loss at the next event."""
     with files.locked_if_free(Path(desk.place.state_dir) / RENEWAL_LOCK) as is_alone:
         claim = desk.store.read()
-        if not is_alone or claim is None or claim.lease is None or claim.is_lost:
+        if not is_alone or claim is None or claim.lease is None or claim.is_lost or not is_made_here(desk, claim):
             return
         if clock.now() >= renewal_due_at(claim.lease):
             _settle(desk, claim, _renewed(desk, claim, claim.lease, session_id), session_id)
