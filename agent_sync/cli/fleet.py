@@ -10,9 +10,9 @@ from agent_sync import clock
 from agent_sync.cli.console import working
 from agent_sync.desk import Desk
 from agent_sync.leases.model import State, Tip, Where
-from agent_sync.leases.rules import is_expired
+from agent_sync.leases.rules import expires_at, is_expired
 from agent_sync.leasing.fleet import Fleet, Held, WorkHook, fleet
-from agent_sync.leasing.words import expires_at, holder, span
+from agent_sync.leasing.words import holder, span
 from agent_sync.lifecycle.foreign import named, one_line
 
 
@@ -58,7 +58,8 @@ def _lease_row(tip: Tip, here: tuple[Held, ...], now: datetime, allowance_s: flo
     lease = tip.lease
     own = next((one for one in here if _is_of(one, tip)), None)
     phase = own.claim.phase.value if own and own.claim else one_line(lease.phase, limit=40)
-    ends = None if lease.mode == "manual" else expires_at(lease)
+    ends = None if lease.mode == "manual" else expires_at(lease, now)
+    age_s = max(0.0, (now - lease.acquired_at).total_seconds())
     return _row(
         issue=lease.issue,
         holder=holder(lease),
@@ -66,8 +67,8 @@ def _lease_row(tip: Tip, here: tuple[Held, ...], now: datetime, allowance_s: flo
         phase=phase,
         branch=one_line(lease.branch),
         epoch=lease.epoch,
-        age=span((now - lease.acquired_at).total_seconds()),
-        age_s=round((now - lease.acquired_at).total_seconds()),
+        age=span(age_s),
+        age_s=round(age_s),
         mode=lease.mode.value,
         expires_at=ends.isoformat() if ends else None,
         expired=is_expired(lease, now, allowance_s),

@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from agent_sync import clock, files
@@ -34,8 +34,9 @@ def look(desk: Desk, *, session_id: str) -> Looked:
     if not is_made_here(desk, claim):
         # Asked again later: a command may be writing down just now that it got the lease.
         return Looked(was_idle=True, due=clock.now() + LOOK_AGAIN)
-    due = max(renewal_due_at(claim.lease), _next_try(desk, claim.lease))
-    if clock.now() < due:
+    now = clock.now()
+    due = max(filter(None, [renewal_due_at(claim.lease, now), _next_try(desk, claim.lease, now)]))
+    if now < due:
         return Looked(was_idle=True, due=due)
     _start(desk, session_id)
     return BUSY
@@ -47,7 +48,8 @@ def renew(desk: Desk, *, session_id: str) -> None:
         claim = desk.store.read()
         if not is_alone or claim is None or claim.lease is None or claim.is_lost or not is_made_here(desk, claim):
             return
-        if clock.now() >= renewal_due_at(claim.lease):
+        now = clock.now()
+        if now >= renewal_due_at(claim.lease, now):
             _settle(desk, claim, _renewed(desk, claim, claim.lease, session_id), session_id)
 
 
@@ -73,15 +75,15 @@ def _settle(desk: Desk, claim: Claim, outcome: Outcome, session_id: str) -> None
             desk.log.write(clock.now(), "trouble", error=reason, issue=claim.issue_number, doubt=doubt.value)
 
 
-def _next_try(desk: Desk, lease: LeaseNote) -> datetime:
+def _next_try(desk: Desk, lease: LeaseNote, now: datetime) -> datetime | None:
     """Return when the remote may be tried again after an attempt that has not renewed the lease."""
     try:
         tried = (Path(desk.place.state_dir) / TRIED).stat().st_mtime
-    except OSError:
-        return lease.renewed_at
-    at = datetime.fromtimestamp(tried, tz=lease.renewed_at.tzinfo)
+        at = datetime.fromtimestamp(tried, tz=UTC)
+    except (OSError, ValueError, OverflowError):
+        return None
     # One from the future means that the clock was set back.
-    return lease.renewed_at if at > clock.now() else at + timedelta(seconds=lease.ttl_s / TRIES_PER_TTL)
+    return None if at > now else at + timedelta(seconds=lease.ttl_s / TRIES_PER_TTL)
 
 
 def _start(desk: Desk, session_id: str) -> None:

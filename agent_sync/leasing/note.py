@@ -66,6 +66,6 @@ def is_made_here(desk: Desk, claim: Claim) -> bool:
     return claim.lease.nonce in {saved, pending.nonce if pending else ""}
 
 
-def renewal_due_at(lease: LeaseNote) -> datetime:
+def renewal_due_at(lease: LeaseNote, now: datetime) -> datetime:
     """Return when a lease should be renewed."""
-    return rules.renewal_due_at(lease.renewed_at, lease.ttl_s)
+    return rules.renewal_due_at(lease.renewed_at, lease.ttl_s, now)
