@@ -187,10 +187,17 @@ class Git:
 
     def contents(self, names: Sequence[str]) -> bytes:
         """Return what `git cat-file --batch` answers to many names, byte for byte, from one process."""
+        return self._catted("--batch", names)
+
+    def sizes(self, names: Sequence[str]) -> bytes:
+        """Return what `git cat-file --batch-check` answers to many names, one line each, from one process."""
+        return self._catted("--batch-check", names)
+
+    def _catted(self, option: str, names: Sequence[str]) -> bytes:
         with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as found, tempfile.TemporaryFile() as errors:
             asked.write("".join(f"{name}\n" for name in names).encode(errors="surrogateescape"))
             asked.seek(0)
-            command = ["git", "-C", self.root, "cat-file", "--batch"]
+            command = ["git", "-C", self.root, "cat-file", option]
             variables = self._variables(None)
             self.processes.stream(
                 command, directory=self.root, environment=variables, stdin=asked, output=found, errors=errors

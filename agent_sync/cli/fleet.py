@@ -22,7 +22,7 @@ def show_all(desk: Desk, *, as_json: bool) -> None:
         seen = fleet(desk)
     rows = rows_of(seen, clock.now(), allowance_s=desk.settings.lease.allowance_s)
     if as_json:
-        hooks = [{"worker": hook.worker, "status": hook.status} for hook in seen.hooks]
+        hooks = [{"worker": hook.worker, "status": hook.status, "trouble": hook.trouble} for hook in seen.hooks]
         values = {"where": seen.where.value, "reason": seen.reason, "claims": rows, "hooks": hooks}
         click.echo(json.dumps(values, ensure_ascii=False))
         return
@@ -102,7 +102,7 @@ def _local_row(held: Held) -> dict[str, Any]:
 
 
 def _unreadable_row(issue: int, reason: str) -> dict[str, Any]:
-    return _row(issue=issue, trouble=one_line(reason))
+    return _row(issue=issue, trouble=f"unreadable: {one_line(reason, limit=300)}")
 
 
 def _row(**values: Any) -> dict[str, Any]:
@@ -112,6 +112,8 @@ def _row(**values: Any) -> dict[str, Any]:
 
 
 def _hook_line(hook: WorkHook) -> str:
+    if hook.trouble:
+        return f"work hook {named(hook.worker)}: unreadable: {hook.trouble}"
     state = hook.status.get("status") or hook.status.get("state") or "unknown"
     return f"work hook {named(hook.worker)}: {named(str(state))}"
 

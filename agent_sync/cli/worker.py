@@ -14,6 +14,7 @@ from agent_sync.cli.here import desk_here
 from agent_sync.cli.worker_views import hook_values, noted
 from agent_sync.desk import Desk
 from agent_sync.errors import BadInput
+from agent_sync.lifecycle.foreign import named, quoted
 from agent_sync.workers.forge import refreshed
 from agent_sync.workers.identity import bound_worker
 from agent_sync.workers.model import Json
@@ -151,9 +152,9 @@ def _tell_taken(begun: Begun) -> None:
         return
     status = work.hook.status
     verb = _VERBS[work.prime.verdict]
-    click.echo(f"{verb} {work.hook.task.id} on branch {status.branch}: {work.prime.reason}.")
+    click.echo(f"{verb} {work.hook.task.id} on branch {named(status.branch, limit=100)}: {work.prime.reason}.")
     if work.hook.handoff:
-        click.echo(f"Resume point: {work.hook.handoff.resume_point or 'the last commit'}")
+        click.echo(f"Resume point: {quoted(work.hook.handoff.resume_point or 'the last commit', limit=1000)}")
 
 
 def _number(text: str) -> int:
