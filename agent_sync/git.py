@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from agent_sync.errors import BadInput, GitFailed
+from agent_sync.errors import BadConfig, BadInput, GitFailed
 from agent_sync.masking import masked
 from agent_sync.processes import Finished, Processes
 
@@ -17,7 +17,25 @@ _BRANCH = re.compile(r"[^\x00-\x20~^:?*\[\\\x7f]+")
 OLDEST = (2, 36)
 LOCAL_LIMIT = 30.0
 NETWORK_LIMIT = 120.0
+_WORD = re.compile(r"\w[\w.-]{0,49}")
 _NO_MATCH = 2
+_LONGEST_TIME = 12
+LONGEST_BRANCH = 1000
+
+
+@dataclass(frozen=True)
+class Remote:
+    """A configured remote: its name, and where git fetches from and pushes to."""
+
+    name: str
+    url: str
+    push_url: str
+
+    @property
+    def address(self) -> str:
+        """What git is told to talk to where the same refs are read and written."""
+        # By its name git knows more about a remote, but what is pushed must be what is read.
+        return self.name if self.url == self.push_url else self.push_url
 
 
 @dataclass(frozen=True)
@@ -49,16 +67,33 @@ class Git:
         return found.removeprefix(prefix) or None
 
     def remote_url(self, remote: str) -> str | None:
-        """Return where a remote is, as git itself would use it."""
-        return self._run("remote", "get-url", "--", remote).stdout.strip() or None
+        """Return where a configured remote is, as git itself would use it."""
+        return self._configured("remote", "get-url", "--", remote)
 
-    def push_url(self, remote: str) -> str | None:
-        """Return where pushes to a remote go, which may be another repository than it is fetched from."""
-        return self._run("remote", "get-url", "--push", "--", remote).stdout.strip() or None
+    def remote(self, name: str) -> Remote | None:
+        """Return a remote that is configured in this clone, or None.
+
+        To be asked before every use of a name: git takes one that is not configured for a folder or an address.
+        """
+        url = self.remote_url(name)
+        push_url = self._configured("remote", "get-url", "--push", "--", name) if url else None
+        return Remote(name, url, push_url) if url and push_url else None
+
+    def remotes(self) -> tuple[str, ...]:
+        """Return the names of all remotes."""
+        return tuple(self._run("remote").stdout.split())
+
+    def must_have(self, name: str) -> Remote:
+        """Return a remote that is configured in this clone, or stop."""
+        found = self.remote(name)
+        if found is None:
+            raise no_remote(name, self.remotes())
+        return found
 
     def push(self, remote: str, branch: str, sha: str) -> None:
-        """Push one commit to a branch, fast-forward only."""
+        """Push one commit to a branch of a configured remote, fast-forward only."""
         refuse_odd_branch(branch)
+        self.must_have(remote)
         refspec = f"{sha}:refs/heads/{branch}"
         pushed = self._run("push", "--porcelain", "--", remote, refspec, timeout=NETWORK_LIMIT)
         if pushed.status:
@@ -67,18 +102,24 @@ class Git:
     def fetched(self, remote: str, branch: str) -> str | None:
         """Bring what this clone knows of a remote's branch up to date; None where the remote has no such branch."""
         refuse_odd_branch(branch)
+        self.must_have(remote)
         if not self._has(remote, branch):
             return None
-        refspec = f"+refs/heads/{branch}:refs/remotes/{remote}/{branch}"
-        options = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules"]
-        arguments = ["fetch", *options, "--", remote, refspec]
-        self._must(arguments, attempted=f"fetching branch {branch} from {remote}", timeout=NETWORK_LIMIT)
+        done = self._fetch(remote, branch)
+        if done.status:
+            raise self._failure(done, attempted=f"fetching branch {branch} from {remote}")
         return self.remote_head_of(remote, branch)
 
+    def try_to_fetch(self, remote: str, branch: str) -> None:
+        """Bring what this clone knows of a remote's branch up to date, where there is such a remote and it answers."""
+        refuse_odd_branch(branch)
+        if self.remote(remote):
+            self._fetch(remote, branch)
+
     def committed_at(self, sha: str) -> float:
-        """Return when a commit was made, in seconds since the epoch."""
+        """Return when a commit was made, in seconds since the epoch; 0 where it does not say."""
         found = self._must(["show", "--no-patch", "--format=%ct", sha], attempted="reading a commit's time")
-        return float(found.stdout.strip())
+        return seconds_of(found.stdout)
 
     def start_of(self, branch: str, *, remote: str, default: str) -> str | None:
         """Return what a new branch begins at: its remote copy, or the default branch; None if it is here already."""
@@ -153,10 +194,17 @@ class Git:
 
     def contents(self, names: Sequence[str]) -> bytes:
         """Return what `git cat-file --batch` answers to many names, byte for byte, from one process."""
+        return self._catted("--batch", names)
+
+    def sizes(self, names: Sequence[str]) -> bytes:
+        """Return what `git cat-file --batch-check` answers to many names, one line each, from one process."""
+        return self._catted("--batch-check", names)
+
+    def _catted(self, option: str, names: Sequence[str]) -> bytes:
         with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as found, tempfile.TemporaryFile() as errors:
             asked.write("".join(f"{name}\n" for name in names).encode(errors="surrogateescape"))
             asked.seek(0)
-            command = ["git", "-C", self.root, "cat-file", "--batch"]
+            command = ["git", "-C", self.root, "cat-file", option]
             variables = self._variables(None)
             self.processes.stream(
                 command, directory=self.root, environment=variables, stdin=asked, output=found, errors=errors
@@ -167,9 +215,22 @@ class Git:
     def _must(self, arguments: list[str], *, attempted: str, timeout: float = LOCAL_LIMIT) -> Finished:
         done = self._run(*arguments, timeout=timeout)
         if done.status:
-            reason = " ".join(done.stderr.split())[:300]
-            raise GitFailed(f"git said: {reason}", attempted=attempted)
+            raise self._failure(done, attempted=attempted)
         return done
+
+    def _failure(self, done: Finished, *, attempted: str) -> GitFailed:
+        reason = masked(" ".join(done.stderr.split()))[:300]
+        return GitFailed(f"git said: {reason}", attempted=attempted)
+
+    def _configured(self, *question: str) -> str | None:
+        """Return an address that is configured; git repeats the name of a remote that has settings and no address."""
+        address = self._run(*question).stdout.strip()
+        return address if address != question[-1] and address else None
+
+    def _fetch(self, remote: str, branch: str) -> Finished:
+        refspec = f"+refs/heads/{branch}:refs/remotes/{remote}/{branch}"
+        options = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules"]
+        return self._run("fetch", *options, "--", remote, refspec, timeout=NETWORK_LIMIT)
 
     def push_failure(self, said: str, remote: str, branch: str) -> GitFailed:
         """Return why a branch could not be pushed, and what helps."""
@@ -204,8 +265,23 @@ class Git:
         return kept | _ASKED | dict(more or {})
 
 
+def no_remote(name: str, others: Sequence[str]) -> BadConfig:
+    """Return that no remote of this name is configured, and what helps."""
+    known = f"it has {', '.join(map(repr, others))}" if others else "it has none"
+    happened = f"This clone has no remote {name[:100]!r} ({known}), so git was not asked to talk to it."
+    word = name if _WORD.fullmatch(name) else "NAME"
+    return BadConfig(happened, helps=f"git remote add {word} URL, or correct `git.remote` in the settings")
+
+
+def seconds_of(text: str) -> float:
+    """Return a time as git prints it, in seconds since the epoch; 0 for what is none."""
+    found = text.strip()
+    # Longer ones lie beyond any year that a calendar knows.
+    return float(found) if found.isascii() and found.isdecimal() and len(found) < _LONGEST_TIME else 0.0
+
+
 def refuse_odd_branch(branch: str) -> None:
     """Stop a branch name that git would not take, or that would mean something else."""
     odd = branch.startswith(("-", "/")) or branch.endswith(("/", ".lock", ".")) or ".." in branch or "@{" in branch
-    if odd or "//" in branch or not _BRANCH.fullmatch(branch):
-        raise BadInput(f"{branch!r} is not a branch name.", helps="correct `branch` in .agent-claim.json")
+    if odd or len(branch) > LONGEST_BRANCH or "//" in branch or not _BRANCH.fullmatch(branch):
+        raise BadInput(f"{branch[:120]!r} is not a branch name.", helps="correct `branch` in .agent-claim.json")

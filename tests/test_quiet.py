@@ -312,10 +312,12 @@ def test_last_words_are_laid_by_where_a_task_is_recorded(tmp_path, has_record, m
 
 
 def test_renewal_ends_the_quiet(tmp_path):
-    """A claim with a lease is quiet until a quarter of the lease's time has passed."""
+    """A claim with a lease that was got here is quiet until a quarter of the lease's time has passed."""
     lease = {"where": "clone", "epoch": 1, "nonce": "n", "renewed_at": datetime.now(UTC), "ttl_s": 6.0}
     scene = Scene(tmp_path / "repo")
-    scene.workshop.hold(claim(lease=lease))
+    store = scene.workshop.desk.store
+    with store.locked() as token:
+        store.create(token, claim(lease=lease))
     scene.fire(Trigger.TOOL)
     assert scene.is_quiet(Trigger.TOOL)
     time.sleep(1.6)

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from agent_sync.bounds import InCalendar, Number, Ttl
 from agent_sync.claim.phases import Phase
 from agent_sync.errors import BadClaim, ClaimTooNew
 
@@ -57,11 +58,11 @@ class LeaseNote(BaseModel):
     where: Annotated[
         Literal["remote", "clone"], Field(description="Holds for everyone who uses the remote, or for this clone only")
     ]
-    epoch: Annotated[int, Field(ge=1, description="How many holders the issue has had, this one included")]
-    nonce: Annotated[str, Field(min_length=1, description="Tells this holding from every other")]
-    sha: Annotated[str, Field(description="The claim commit last seen; a hint only")] = ""
-    renewed_at: Annotated[datetime, BeforeValidator(_moment), Field(description="Last sign of life")]
-    ttl_s: Annotated[float, Field(gt=0, description="How long it lasts without one")]
+    epoch: Annotated[Number, Field(description="How many holders the issue has had, this one included")]
+    nonce: Annotated[str, Field(min_length=1, max_length=200, description="Tells this holding from every other")]
+    sha: Annotated[str, Field(max_length=200, description="The claim commit last seen; a hint only")] = ""
+    renewed_at: Annotated[datetime, BeforeValidator(_moment), InCalendar, Field(description="Last sign of life")]
+    ttl_s: Annotated[Ttl, Field(description="How long it lasts without one")]
     mode: Annotated[Literal["auto", "manual"], Field(description="A manual lease never expires")] = "manual"
     lost_to: Annotated[str, Field(description="Who holds the issue now, once the lease is lost")] = ""
 

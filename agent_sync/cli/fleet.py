@@ -10,9 +10,9 @@ from agent_sync import clock
 from agent_sync.cli.console import working
 from agent_sync.desk import Desk
 from agent_sync.leases.model import State, Tip, Where
-from agent_sync.leases.rules import is_expired
+from agent_sync.leases.rules import expires_at, is_expired
 from agent_sync.leasing.fleet import Fleet, Held, WorkHook, fleet
-from agent_sync.leasing.words import expires_at, holder, span
+from agent_sync.leasing.words import holder, span
 from agent_sync.lifecycle.foreign import one_line, quoted
 
 
@@ -22,7 +22,7 @@ def show_all(desk: Desk, *, as_json: bool) -> None:
         seen = fleet(desk)
     rows = rows_of(seen, clock.now(), allowance_s=desk.settings.lease.allowance_s)
     if as_json:
-        hooks = [{"worker": hook.worker, "status": hook.status} for hook in seen.hooks]
+        hooks = [{"worker": hook.worker, "status": hook.status, "trouble": hook.trouble} for hook in seen.hooks]
         values = {"where": seen.where.value, "reason": seen.reason, "claims": rows, "hooks": hooks}
         click.echo(json.dumps(values, ensure_ascii=False))
         return
@@ -58,7 +58,8 @@ def _lease_row(tip: Tip, here: tuple[Held, ...], now: datetime, allowance_s: flo
     lease = tip.lease
     own = next((one for one in here if _is_of(one, tip)), None)
     phase = own.claim.phase.value if own and own.claim else one_line(lease.phase, limit=40)
-    ends = None if lease.mode == "manual" else expires_at(lease)
+    ends = None if lease.mode == "manual" else expires_at(lease, now)
+    age_s = max(0.0, (now - lease.acquired_at).total_seconds())
     return _row(
         issue=lease.issue,
         holder=holder(lease),
@@ -66,8 +67,8 @@ def _lease_row(tip: Tip, here: tuple[Held, ...], now: datetime, allowance_s: flo
         phase=phase,
         branch=one_line(lease.branch),
         epoch=lease.epoch,
-        age=span((now - lease.acquired_at).total_seconds()),
-        age_s=round((now - lease.acquired_at).total_seconds()),
+        age=span(age_s),
+        age_s=round(age_s),
         mode=lease.mode.value,
         expires_at=ends.isoformat() if ends else None,
         expired=is_expired(lease, now, allowance_s),
@@ -101,7 +102,7 @@ def _local_row(held: Held) -> dict[str, Any]:
 
 
 def _unreadable_row(issue: int, reason: str) -> dict[str, Any]:
-    return _row(issue=issue, trouble=one_line(reason))
+    return _row(issue=issue, trouble=f"unreadable: {one_line(reason, limit=300)}")
 
 
 def _row(**values: Any) -> dict[str, Any]:
@@ -111,6 +112,8 @@ def _row(**values: Any) -> dict[str, Any]:
 
 
 def _hook_line(hook: WorkHook) -> str:
+    if hook.trouble:
+        return f"work hook {quoted(hook.worker, limit=60)}: unreadable: {hook.trouble}"
     state = hook.status.get("status") or hook.status.get("state") or "unknown"
     return f"work hook {quoted(hook.worker, limit=60)}: {quoted(str(state), limit=60)}"
 

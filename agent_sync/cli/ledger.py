@@ -7,6 +7,7 @@ import click
 from agent_sync.cli.console import working
 from agent_sync.cli.here import desk_here
 from agent_sync.cli.worker_views import noted
+from agent_sync.lifecycle.foreign import one_line
 from agent_sync.workers.forge import lines, refreshed
 from agent_sync.workers.ledger import Kind, Row
 from agent_sync.workers.ledgering import ledger
@@ -42,9 +43,10 @@ def _line(row: Row) -> str:
     name, said = str(row.get("id") or row.get("taskId")), str(row["status"])
     match row:
         case {"progress": {"closed": closed, "total": total}}:
-            more = f"{closed} of {total} closed  {row['title']}"
+            more = f"{closed} of {total} closed  {one_line(str(row['title']))}"
         case {"verified": verified}:
             more = f"{'✓ verified' if verified else '✗ ' + '; '.join(row['disagreements'])}  {row['worker']}"
         case _:
-            more = f"{row['hook_status']:<11}  {row['assignee']}  {len(row['attempts'])} attempts  {row['title']}"
+            title = one_line(str(row["title"]))
+            more = f"{row['hook_status']:<11}  {row['assignee']}  {len(row['attempts'])} attempts  {title}"
     return f"{name:<20} {said:<12} {more}"

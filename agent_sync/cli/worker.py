@@ -15,6 +15,7 @@ from agent_sync.cli.issue_numbers import issue_number
 from agent_sync.cli.worker_views import hook_values, noted
 from agent_sync.desk import Desk
 from agent_sync.errors import BadInput
+from agent_sync.lifecycle.foreign import quoted
 from agent_sync.workers.forge import refreshed
 from agent_sync.workers.identity import bound_worker
 from agent_sync.workers.model import Json
@@ -152,9 +153,9 @@ def _tell_taken(begun: Begun) -> None:
         return
     status = work.hook.status
     verb = _VERBS[work.prime.verdict]
-    click.echo(f"{verb} {work.hook.task.id} on branch {status.branch}: {work.prime.reason}.")
+    click.echo(f"{verb} {work.hook.task.id} on branch  quoted(status.branch, limit=100)}: {work.prime.reason}.")
     if work.hook.handoff:
-        click.echo(f"Resume point: {work.hook.handoff.resume_point or 'the last commit'}")
+        click.echo(f"Resume point: {quoted(work.hook.handoff.resume_point or 'the last commit', limit=1000)}")
 
 
 def _number(text: str) -> int:

@@ -7,6 +7,7 @@ from agent_sync.claim.model import Claim
 from agent_sync.desk import Desk
 from agent_sync.doctor.result import Result, ok, skip, warn
 from agent_sync.errors import AgentSyncError, BadClaim
+from agent_sync.git import no_remote
 from agent_sync.leases.keeper import RemoteKeeper
 from agent_sync.leases.probe import Probe
 from agent_sync.leasing.fence import stopped
@@ -39,10 +40,13 @@ def check_refs(desk: Desk) -> Result:
     remote = desk.settings.git.remote
     if desk.settings.lease.where == "clone":
         return ok("claim refs", f"not tried: {scope('clone', remote=remote, reason='the settings say so')}")
-    if desk.git.push_url(remote) is None:
-        says = scope("clone", remote=remote, reason=f"there is no remote {remote}")
-        return warn("claim refs", says, f"git remote add {remote} URL")
-    found = RemoteKeeper(desk.git, desk.place, remote, limit_s=PROBE_LIMIT).probe(clock.now())
+    configured = desk.git.remote(remote)
+    if configured is None:
+        others = desk.git.remotes()
+        missing = no_remote(remote, others)
+        here = scope("clone", remote=remote, reason=f"there is no remote {remote}")
+        return warn("claim refs", missing.happened if others else here, missing.helps)
+    found = RemoteKeeper(desk.git, desk.place, configured, limit_s=PROBE_LIMIT).probe(clock.now())
     return _probed(remote, found)
 
 

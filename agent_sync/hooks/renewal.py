@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from agent_sync import clock, files
@@ -11,7 +11,7 @@ from agent_sync.desk import Desk
 from agent_sync.leases.results import Lost, Outcome, Unknown, Won
 from agent_sync.leases.rules import is_mine
 from agent_sync.leasing.fence import remember
-from agent_sync.leasing.note import change_of, keeper_of, mine_in, noted, renewal_due_at
+from agent_sync.leasing.note import change_of, is_made_here, keeper_of, mine_in, noted, renewal_due_at
 from agent_sync.leasing.words import held_by
 from agent_sync.lifecycle import messages
 from agent_sync.lifecycle.actions import BranchPushed, LeaseLost
@@ -23,6 +23,7 @@ TRIED = "renewal.tried"
 # A remote in trouble is left alone for this part of the lease's time.
 TRIES_PER_TTL = 16
 NETWORK_LIMIT = 60.0
+LOOK_AGAIN = timedelta(minutes=5)
 
 
 def look(desk: Desk, *, session_id: str) -> Looked:
@@ -30,8 +31,12 @@ def look(desk: Desk, *, session_id: str) -> Looked:
     claim = desk.store.read()
     if claim is None or claim.lease is None or claim.is_lost:
         return IDLE
-    due = max(renewal_due_at(claim.lease), _next_try(desk, claim.lease))
-    if clock.now() < due:
+    if not is_made_here(desk, claim):
+        # Asked again later: a command may be writing down just now that it got the lease.
+        return Looked(was_idle=True, due=clock.now() + LOOK_AGAIN)
+    now = clock.now()
+    due = max(filter(None, [renewal_due_at(claim.lease, now), _next_try(desk, claim.lease, now)]))
+    if now < due:
         return Looked(was_idle=True, due=due)
     _start(desk, session_id)
     return BUSY
@@ -41,9 +46,10 @@ def renew(desk: Desk, *, session_id: str) -> None:
     """Renew the lease, unless another process is at it or has just done it; tell of a loss at the next event."""
     with files.locked_if_free(Path(desk.place.state_dir) / RENEWAL_LOCK) as is_alone:
         claim = desk.store.read()
-        if not is_alone or claim is None or claim.lease is None or claim.is_lost:
+        if not is_alone or claim is None or claim.lease is None or claim.is_lost or not is_made_here(desk, claim):
             return
-        if clock.now() >= renewal_due_at(claim.lease):
+        now = clock.now()
+        if now >= renewal_due_at(claim.lease, now):
             _settle(desk, claim, _renewed(desk, claim, claim.lease, session_id), session_id)
 
 
@@ -69,15 +75,15 @@ def _settle(desk: Desk, claim: Claim, outcome: Outcome, session_id: str) -> None
             desk.log.write(clock.now(), "trouble", error=reason, issue=claim.issue_number, doubt=doubt.value)
 
 
-def _next_try(desk: Desk, lease: LeaseNote) -> datetime:
+def _next_try(desk: Desk, lease: LeaseNote, now: datetime) -> datetime | None:
     """Return when the remote may be tried again after an attempt that has not renewed the lease."""
     try:
         tried = (Path(desk.place.state_dir) / TRIED).stat().st_mtime
-    except OSError:
-        return lease.renewed_at
-    at = datetime.fromtimestamp(tried, tz=lease.renewed_at.tzinfo)
+        at = datetime.fromtimestamp(tried, tz=UTC)
+    except (OSError, ValueError, OverflowError):
+        return None
     # One from the future means that the clock was set back.
-    return lease.renewed_at if at > clock.now() else at + timedelta(seconds=lease.ttl_s / TRIES_PER_TTL)
+    return None if at > now else at + timedelta(seconds=lease.ttl_s / TRIES_PER_TTL)
 
 
 def _start(desk: Desk, session_id: str) -> None:

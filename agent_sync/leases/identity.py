@@ -20,6 +20,11 @@ def fresh_id() -> str:
     return secrets.token_hex(16)
 
 
+def known_worktree_id(place: Place) -> str | None:
+    """Return the id of a worktree that has one, and make none up."""
+    return worktree_id(place) if (Path(place.state_dir) / FILE_NAME).exists() else None
+
+
 def worktree_id(place: Place) -> str:
     """Return the id of a worktree, made up when it is first asked for."""
     path = Path(place.state_dir) / FILE_NAME

@@ -7,6 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from agent_sync import files
+from agent_sync.leases.identity import known_worktree_id
 from agent_sync.place import Place
 
 LOCK_NAME = "lease.lock"
@@ -71,3 +72,9 @@ class Intents:
 
     def _file(self, issue: int) -> Path:
         return self._shared / "intents" / f"{issue}-{self._worktree}.json"
+
+
+def pending_here(place: Place, issue: int) -> Intent | None:
+    """Return what a worktree last meant for an issue and never settled, without leaving a trace."""
+    worktree = known_worktree_id(place)
+    return Intents(place, worktree).pending(issue) if worktree else None

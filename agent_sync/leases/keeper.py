@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Protocol
 
-from agent_sync.git import NETWORK_LIMIT, Git
+from agent_sync.git import NETWORK_LIMIT, Git, Remote, no_remote
 from agent_sync.leases import beginning, holding
 from agent_sync.leases.bench import Bench
 from agent_sync.leases.identity import worktree_id
@@ -107,13 +107,12 @@ class RefKeeper(Keeper):
 
 
 class RemoteKeeper(RefKeeper):
-    """Keeps leases on the shared remote, by compare-and-swap in a push."""
+    """Keeps leases on the shared remote, by compare-and-swap in a push; only a configured remote has one."""
 
-    def __init__(self, git: Git, place: Place, remote: str, *, limit_s: float = NETWORK_LIMIT) -> None:
-        self._url = git.push_url(remote) or remote
-        # By its name git knows more about a remote, but what is pushed must be what is read.
-        address = remote if self._url == git.remote_url(remote) else self._url
-        self._store = RemoteStore(git, remote, address, limit_s)
+    def __init__(self, git: Git, place: Place, remote: str | Remote, *, limit_s: float = NETWORK_LIMIT) -> None:
+        found = git.must_have(remote) if isinstance(remote, str) else remote
+        self._url = found.push_url
+        self._store = RemoteStore(git, found, limit_s)
         self._refusals = Refusals(place)
         super().__init__(self._store, place)
 
@@ -161,7 +160,10 @@ def keeper_for(  # noqa: PLR0913  # a worktree, its settings, and what the calle
     where: Where | None = None,
     limit_s: float = NETWORK_LIMIT,
 ) -> RemoteKeeper | CloneKeeper:
-    """Return the keeper for new leases, or the one that keeps a lease got earlier, whose `where` is given."""
+    """Return the keeper for new leases, or the one that keeps a lease got earlier, whose `where` is given.
+
+    A clone without any remote keeps leases itself; one that lacks the remote it is told to use does not guess.
+    """
     remote = settings.git.remote
     if where is Where.REMOTE:
         return RemoteKeeper(git, place, remote, limit_s=limit_s)
@@ -169,9 +171,11 @@ def keeper_for(  # noqa: PLR0913  # a worktree, its settings, and what the calle
         return CloneKeeper(git, place, remote, "the claim was made so")
     if settings.lease.where == "clone":
         return CloneKeeper(git, place, remote, "the settings say so")
-    url = git.push_url(remote)
-    if url is None:
+    found = git.remote(remote)
+    if found is None:
+        if others := git.remotes():
+            raise no_remote(remote, others)
         return CloneKeeper(git, place, remote, f"there is no remote {remote}")
-    if since := Refusals(place).since(url, now):
+    if since := Refusals(place).since(found.push_url, now):
         return CloneKeeper(git, place, remote, f"{remote} refused claim refs on {since:%Y-%m-%d %H:%M} UTC")
-    return RemoteKeeper(git, place, remote, limit_s=limit_s)
+    return RemoteKeeper(git, place, found, limit_s=limit_s)

@@ -5,20 +5,18 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from agent_sync.bounds import LARGEST_NUMBER, Count, Moment, Name, Number, Ttl, writable
 from agent_sync.errors import BadLease, LeaseTooNew
+from agent_sync.git import LONGEST_BRANCH
 
 SCHEMA_VERSION = 1
 FILE_NAME = "claim.json"
+# What a claim may take up; one of ours is a hundredth of it.
+LARGEST = 64 * 1024
 
-
-def _writable(value: object) -> object:
-    """Replace half characters, which JSON can carry and its strict readers refuse."""
-    return value.encode(errors="replace").decode() if isinstance(value, str) else value
-
-
-Text = Annotated[str, BeforeValidator(_writable)]
+BranchName = Annotated[str, Field(max_length=LONGEST_BRANCH), BeforeValidator(writable)]
 Nonce = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 Sha = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})?$")]
 
@@ -54,34 +52,34 @@ class Part(BaseModel):
 class Holder(Part):
     """Who holds a lease; the worktree counts, the rest is for people to read."""
 
-    host: Text
-    user: Text
-    worktree: Annotated[Text, Field(min_length=1)]
-    session: Text = ""
-    agent: Text = ""
+    host: Name
+    user: Name
+    worktree: Annotated[Name, Field(min_length=1)]
+    session: Name = ""
+    agent: Name = ""
 
 
 class Lease(Part):
     """One state of one issue's claim."""
 
     schema_version: Literal[1] = 1
-    issue: Annotated[int, Field(ge=1)]
+    issue: Number
     holder: Holder
-    epoch: Annotated[int, Field(ge=1)]
+    epoch: Number
     nonce: Nonce
     state: Annotated[State, Field(strict=False)]
-    acquired_at: AwareDatetime
-    renewed_at: AwareDatetime
-    ttl_s: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    acquired_at: Moment
+    renewed_at: Moment
+    ttl_s: Ttl
     mode: Annotated[Mode, Field(strict=False)] = Mode.AUTO
-    branch: Text = ""
-    pr: Annotated[int | None, Field(ge=1)] = None
-    phase: Text = ""
+    branch: BranchName = ""
+    pr: Number | None = None
+    phase: Name = ""
     prev: Sha = ""
     # The commit that began this holding; empty in that commit itself.
     began: Sha = ""
     # Counts the changes of one holding, so that no two of its commits can be the same.
-    serial: Annotated[int, Field(ge=0)] = 0
+    serial: Count = 0
 
     def to_json(self) -> bytes:
         """Return the canonical bytes: one line, sorted keys, ASCII."""
@@ -114,6 +112,8 @@ def mine_of(lease: Lease) -> Mine:
 
 def parse(content: bytes, *, issue: int) -> Lease:
     """Turn the bytes of a claim into a lease of that issue, or say why they cannot be used."""
+    if len(content) > LARGEST:
+        raise BadLease(f"The claim of #{issue} cannot be read: {FILE_NAME} is larger than {LARGEST} bytes.")
     try:
         lease = Lease.model_validate_json(content)
     except ValidationError as error:
@@ -131,6 +131,6 @@ def _refuse_newer(content: bytes, issue: int) -> None:
         version = json.loads(content)["schema_version"]
     except (ValueError, KeyError, TypeError, RecursionError):
         return
-    if isinstance(version, int) and version > SCHEMA_VERSION:
+    if isinstance(version, int) and SCHEMA_VERSION < version <= LARGEST_NUMBER:
         message = f"The claim of #{issue} has schema_version {version}; this agent-sync knows {SCHEMA_VERSION}."
         raise LeaseTooNew(message, helps="upgrade agent-sync-github")

@@ -1,13 +1,19 @@
 """Claim commits, written and read with plumbing: no index, no checkout, no identity of the user's."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from agent_sync.bounds import LARGEST_NUMBER
 from agent_sync.errors import BadLease, GitFailed, LeaseTooNew
 from agent_sync.git import Git
-from agent_sync.leases.model import FILE_NAME, Lease, Tip, Where, parse
+from agent_sync.leases.blobs import Blob, TooLarge, read_blobs
+from agent_sync.leases.model import FILE_NAME, LARGEST, Lease, Tip, Where, parse
+from agent_sync.leases.remote import CLAIMS
 from agent_sync.leases.results import Doubt, Unknown, Unreadable
+from agent_sync.lifecycle.foreign import quoted
 
+_ISSUE = re.compile(r"[1-9][0-9]{0,9}", re.ASCII)
 _NAME, _EMAIL = "agent-sync", "agent-sync@localhost"
 
 
@@ -15,6 +21,8 @@ _NAME, _EMAIL = "agent-sync", "agent-sync@localhost"
 class _Ref:
     issue: int
     sha: str
+    # A ref below the one of an issue, whose name git then takes for a folder.
+    in_the_way: str = ""
 
 
 def write_commit(git: Git, lease: Lease, parent: str) -> str:
@@ -31,11 +39,9 @@ def write_scratch(git: Git, message: str) -> str:
 
 
 def tips_below(git: Git, prefix: str, where: Where) -> tuple[Tip | Unreadable, ...]:
-    """Read every claim whose ref is `prefix` or lies below it, with two processes however many there are."""
-    refs = tuple(_refs(git, prefix))
-    if not refs:
-        return ()
-    found = answers(git.contents([f"{ref.sha}:{FILE_NAME}" for ref in refs]))
+    """Read every claim whose ref is `prefix` or lies below it, with three processes however many there are."""
+    refs = {ref.issue: ref for ref in _refs(git, prefix)}.values()
+    found = read_blobs(git, [f"{ref.sha}:{FILE_NAME}" for ref in refs], largest=LARGEST)
     return tuple(_judged(ref, content, where) for ref, content in zip(refs, found, strict=True))
 
 
@@ -51,39 +57,37 @@ def _refs(git: Git, prefix: str) -> Iterator[_Ref]:
     if listed.status:
         reason = " ".join(listed.stderr.split())[:300]
         raise GitFailed(f"git said: {reason}", attempted="reading the claim refs")
-    for line in listed.stdout.splitlines():
-        name, sha = line.split(" ")
-        folder, _, number = name.rpartition("/")
+    folder = prefix.rpartition("/")[0] + "/"
+    # Not by lines: a ref's name may hold what Unicode calls the end of one.
+    for line in listed.stdout.split("\n")[:-1]:
+        name, _, sha = line.rpartition(" ")
+        number, _, more = name.removeprefix(folder).partition("/")
         # Whoever names a ref otherwise does not speak of an issue.
-        if folder == prefix.rpartition("/")[0] and number.isascii() and number.isdecimal() and number[0] != "0":
-            yield _Ref(int(number), sha)
+        if _ISSUE.fullmatch(number) and int(number) <= LARGEST_NUMBER:
+            yield _Ref(int(number), sha, f"{CLAIMS}{number}/{more}" if more else "")
 
 
-def answers(batch: bytes) -> Iterator[bytes | None]:
-    """Part what `cat-file --batch` wrote; None for what is not there or is no file."""
-    at = 0
-    while at < len(batch):
-        line = batch.index(b"\n", at)
-        words = batch[at:line].split(b" ")
-        at = line + 1
-        if words[-1] in {b"missing", b"ambiguous"}:
-            yield None
-            continue
-        size = int(words[-1])
-        yield batch[at : at + size] if words[-2] == b"blob" else None
-        at += size + 1
-
-
-def _judged(ref: _Ref, content: bytes | None, where: Where) -> Tip | Unreadable:
-    if content is None:
-        reason = f"The claim of #{ref.issue} has no {FILE_NAME}."
-        return Unreadable(ref.issue, ref.sha, Unknown(Doubt.UNREADABLE, reason))
+def _judged(ref: _Ref, content: Blob, where: Where) -> Tip | Unreadable:
     try:
-        return Tip(ref.sha, parse(content, issue=ref.issue), where)
+        return Tip(ref.sha, _lease(ref, content), where)
     except LeaseTooNew as error:
         return Unreadable(ref.issue, ref.sha, Unknown(Doubt.TOO_NEW, str(error)))
     except BadLease as error:
         return Unreadable(ref.issue, ref.sha, Unknown(Doubt.UNREADABLE, str(error)))
+
+
+def _lease(ref: _Ref, content: Blob) -> Lease:
+    if ref.in_the_way:
+        who = "a person who may write to the repository must remove it"
+        raise BadLease(f"The ref {quoted(ref.in_the_way)} is in the way of the claim of #{ref.issue}: {who}.")
+    match content:
+        case None:
+            raise BadLease(f"The claim of #{ref.issue} has no {FILE_NAME}.")
+        case TooLarge(size):
+            message = f"{FILE_NAME} has {size} bytes, more than {LARGEST}"
+            raise BadLease(f"The claim of #{ref.issue} cannot be read: {message}.")
+        case bytes():
+            return parse(content, issue=ref.issue)
 
 
 def write_files(git: Git, files: Mapping[str, bytes], message: str, parent: str, when: int) -> str:

@@ -26,7 +26,7 @@ class Refusals:
         try:
             at = datetime.fromisoformat(self._read()[_key(address)])
             return at if at <= now < at + BELIEVED else None
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, OverflowError):
             return None
 
     def remember(self, address: str, now: datetime) -> None:

@@ -3,7 +3,9 @@
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from agent_sync.leases.model import Lease, Mine, Mode, State, Tip
+from agent_sync.bounds import LARGEST_NUMBER, LONGEST_TTL_S, following
+from agent_sync.errors import BadLease
+from agent_sync.leases.model import Holder, Lease, Mine, Mode, State, Tip
 from agent_sync.leases.results import Change, Request
 
 ALLOWANCE_S = 60.0
@@ -33,12 +35,37 @@ class Objection(StrEnum):
 
 def is_expired(lease: Lease, now: datetime, allowance_s: float = ALLOWANCE_S) -> bool:
     """Tell whether a lease has run out, with an allowance for clocks that differ."""
-    return lease.mode is Mode.AUTO and now > lease.renewed_at + timedelta(seconds=lease.ttl_s + allowance_s)
+    return lease.mode is Mode.AUTO and now > expires_at(lease, now) + span(allowance_s)
 
 
-def renewal_due_at(renewed_at: datetime, ttl_s: float) -> datetime:
-    """Return when a lease should be renewed: a quarter of its time after it was last."""
-    return renewed_at + timedelta(seconds=ttl_s / RENEWALS_PER_TTL)
+def expires_at(lease: Lease, now: datetime) -> datetime:
+    """Return when a lease runs out, without any allowance for clocks."""
+    return heard_of_at(lease.renewed_at, now) + span(lease.ttl_s)
+
+
+def heard_of_at(at: datetime, now: datetime, allowance_s: float = ALLOWANCE_S) -> datetime:
+    """Return when a holder gave a sign of life: a time in the future is of a wrong clock, and counts as now."""
+    return now if is_ahead(at, now, allowance_s) else at
+
+
+def is_ahead(at: datetime, now: datetime, allowance_s: float = ALLOWANCE_S) -> bool:
+    """Tell whether a time lies further in the future than clocks may differ."""
+    return at > now + span(allowance_s)
+
+
+def span(seconds: float) -> timedelta:
+    """Return a length of time that can be added to any moment of ours: at most the longest a lease may last."""
+    return timedelta(seconds=max(0.0, min(LONGEST_TTL_S, seconds)))
+
+
+def renewal_due_at(renewed_at: datetime, ttl_s: float, now: datetime) -> datetime:
+    """Return when a lease should be renewed: a quarter of its time after it was last, or now after a wrong clock."""
+    return now if is_ahead(renewed_at, now) else renewed_at + span(ttl_s) / RENEWALS_PER_TTL
+
+
+def has_moved(committed_at: float, lease: Lease, now: datetime, allowance_s: float = ALLOWANCE_S) -> bool:
+    """Tell whether a branch has moved since its holder's last sign of life; a commit of the future tells nothing."""
+    return lease.renewed_at.timestamp() < committed_at <= (now + span(allowance_s)).timestamp()
 
 
 def objection_to_taking_over(  # noqa: PLR0913  # every fact that can speak against it
@@ -78,6 +105,8 @@ def standing(mine: Mine, tip: Tip | None) -> Standing:
 
 def acquired(issue: int, request: Request, nonce: str, before: Tip | None) -> Lease:
     """Return the first lease of a holding, one epoch after whatever was there before."""
+    if before and before.lease.epoch == LARGEST_NUMBER:
+        raise BadLease(f"The claim of #{issue} is at its last epoch, {LARGEST_NUMBER}, after which none can follow.")
     return Lease(
         issue=issue,
         holder=request.holder,
@@ -96,18 +125,25 @@ def acquired(issue: int, request: Request, nonce: str, before: Tip | None) -> Le
 
 
 def renewed(before: Tip, change: Change) -> Lease:
-    """Return a lease that runs anew from now; a clock that was set back does not shorten it."""
+    """Return a lease that runs anew from now; a clock that was set back a little does not shorten it."""
     lease = before.lease
     named = {"branch": change.branch, "pr": change.pr, "phase": change.phase, "mode": change.mode}
     said: dict[str, object] = {name: value for name, value in named.items() if value is not None}
     if change.session is not None:
-        said["holder"] = lease.holder.model_copy(update={"session": change.session})
-    return _next(before, said | {"renewed_at": max(change.now, lease.renewed_at)})
+        # Built anew and not copied, like the lease itself.
+        said["holder"] = Holder.model_validate(lease.holder.model_dump() | {"session": change.session})
+    return _next(before, said | _at(lease, change.now))
 
 
 def ended(before: Tip, state: State, now: datetime) -> Lease:
     """Return a lease that its holder has given back, or whose work is done."""
-    return _next(before, {"state": state, "renewed_at": max(now, before.lease.renewed_at)})
+    return _next(before, {"state": state} | _at(before.lease, now))
+
+
+def _at(lease: Lease, now: datetime) -> dict[str, object]:
+    """Return the times of a lease that changes now, without those of a clock that was far ahead."""
+    renewed_at = max(now, heard_of_at(lease.renewed_at, now))
+    return {"renewed_at": renewed_at, "acquired_at": min(lease.acquired_at, renewed_at)}
 
 
 def parent_of_renewal(before: Tip) -> str:
@@ -119,7 +155,7 @@ def parent_of_renewal(before: Tip) -> str:
 
 
 def _next(before: Tip, changes: dict[str, object]) -> Lease:
-    steps = {"prev": before.sha, "began": parent_of_renewal(before), "serial": before.lease.serial + 1}
-    # Built anew and not copied, so that every value is checked.
+    steps = {"prev": before.sha, "began": parent_of_renewal(before), "serial": following(before.lease.serial)}
+    # Not copied, so that every value is checked.
     fields = {name: getattr(before.lease, name) for name in Lease.model_fields}
     return Lease.model_validate(fields | (before.lease.model_extra or {}) | changes | steps)

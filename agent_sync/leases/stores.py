@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from agent_sync.errors import GitFailed
-from agent_sync.git import NETWORK_LIMIT, Git
+from agent_sync.git import NETWORK_LIMIT, Git, Remote
 from agent_sync.leases.identity import fresh_id
 from agent_sync.leases.model import Tip, Where
 from agent_sync.leases.objects import seen_at, tips_below
@@ -46,15 +46,18 @@ class RemoteStore:
     """The claim refs of the shared remote; every look is one fetch and every swap one push."""
 
     git: Git
-    remote: str
-    # What git is told to talk to: the remote's name, or its push address where that is another repository.
-    address: str
+    remote: Remote
     limit_s: float = NETWORK_LIMIT
     where: Where = Where.REMOTE
 
     @property
+    def address(self) -> str:
+        """What git is told to talk to."""
+        return self.remote.address
+
+    @property
     def _tracking(self) -> str:
-        return f"{TRACKING}{self.remote}/claims/"
+        return f"{TRACKING}{self.remote.name}/claims/"
 
     def known(self, issue: int) -> Seen:
         """Return what the last fetch or push of this clone left."""
@@ -113,6 +116,8 @@ class CloneStore:
 
     def swap(self, update: RefUpdate, branch: Branch) -> Pushed:
         """Move the ref, and only then the branch on the remote, so that whoever lost the one cannot do the other."""
+        if branch:
+            self.git.must_have(self.remote)
         old = update.old or "0" * len(update.new)
         done = self.git.ask(
             "-c", "core.filesRefLockTimeout=5000", "update-ref", "--no-deref", update.ref, update.new, old

@@ -3,7 +3,7 @@
 from agent_sync import clock
 from agent_sync.claim.model import Claim
 from agent_sync.desk import Desk
-from agent_sync.errors import Conflict, LeaseUnsettled
+from agent_sync.errors import BadConfig, Conflict, LeaseUnsettled
 from agent_sync.leases.model import State
 from agent_sync.leases.results import BranchRefused, Doubt, Lost, Seen, Unknown, Won
 from agent_sync.leases.rules import Standing, standing
@@ -28,8 +28,11 @@ def stopped(desk: Desk, claim: Claim, *, is_ending: bool = False) -> LeaseLost |
         return None
     if claim.is_lost:
         return known_loss(claim)
-    seen = keeper_of(desk, claim.lease, limit_s=READ_LIMIT).read(claim.issue_number)
-    return _judged(desk, claim, seen, is_ending=is_ending)
+    try:
+        keeper = keeper_of(desk, claim.lease, limit_s=READ_LIMIT)
+    except BadConfig as error:
+        return LeaseUnknown(error.happened, error.helps)
+    return _judged(desk, claim, keeper.read(claim.issue_number), is_ending=is_ending)
 
 
 def known_loss(claim: Claim) -> LeaseLost | None:
@@ -49,9 +52,9 @@ def refuse(desk: Desk, claim: Claim, found: LeaseLost | LeaseUnknown | None, *, 
             remember(desk, claim, found)
             message = f"Issue #{claim.issue_number} is held by {lost_to}. Nothing was written; the work here stays."
             raise Conflict(message, attempted=attempted, helps="agent-sync status")
-        case LeaseUnknown(reason):
+        case LeaseUnknown(reason, helps):
             message = f"Whether issue #{claim.issue_number} is still held here cannot be told: {reason}"
-            raise LeaseUnsettled(message, attempted=attempted, helps="run the same command again")
+            raise LeaseUnsettled(message, attempted=attempted, helps=helps)
         case None:
             return
 

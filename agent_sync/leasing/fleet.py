@@ -5,16 +5,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agent_sync import clock
+from agent_sync.bounds import LARGEST_NUMBER, LONGEST_NAME
 from agent_sync.claim.model import Claim
 from agent_sync.desk import Desk
 from agent_sync.errors import AgentSyncError
+from agent_sync.leases.blobs import Blob, TooLarge, read_blobs
 from agent_sync.leases.keeper import CloneKeeper, keeper_for
-from agent_sync.leases.model import Tip, Where
+from agent_sync.leases.model import LARGEST, Tip, Where
 from agent_sync.leases.objects import tips_below
 from agent_sync.leases.remote import CLAIMS, TRACKING, fetch_refs, refspecs
 from agent_sync.leases.results import Unreadable
+from agent_sync.lifecycle.foreign import one_line
 from agent_sync.place import worktree
 
+STATUS = "status.json"
 ROOT = CLAIMS.removesuffix("claims/")
 
 
@@ -29,10 +33,11 @@ class Held:
 
 @dataclass(frozen=True)
 class WorkHook:
-    """One work hook: its worker, and what its status says."""
+    """One work hook: its worker, and what its status says or why it cannot be read."""
 
     worker: str
     status: dict[str, Any] = field(default_factory=dict)
+    trouble: str = ""
 
 
 @dataclass(frozen=True)
@@ -73,17 +78,37 @@ def held_here(desk: Desk) -> tuple[Held, ...]:
 
 
 def work_hooks(desk: Desk, prefix: str) -> tuple[WorkHook, ...]:
-    """Return the work hooks below a prefix, each with whatever its status.json holds."""
-    listed = desk.git.ask("for-each-ref", "--format=%(refname)", prefix).stdout.split()
-    return tuple(WorkHook(ref.removeprefix(prefix), _status(desk, ref)) for ref in listed)
+    """Return the work hooks below a prefix, each with what its status.json says; one that is spoilt says why."""
+    listed = desk.git.ask("for-each-ref", "--format=%(refname) %(objectname)", prefix).stdout
+    # Not by lines: a ref's name may hold what Unicode calls the end of one.
+    refs = [line.rsplit(" ", 1) for line in listed.split("\n")[:-1]]
+    found = read_blobs(desk.git, [f"{sha}:{STATUS}" for _, sha in refs], largest=LARGEST)
+    names = (one_line(ref.removeprefix(prefix)) for ref, _ in refs)
+    return tuple(_work_hook(name, content) for name, content in zip(names, found, strict=True))
 
 
-def _status(desk: Desk, ref: str) -> dict[str, Any]:
+def _work_hook(name: str, content: Blob) -> WorkHook:
+    match content:
+        case None:
+            return WorkHook(name, trouble=f"it has no {STATUS}")
+        case TooLarge(size):
+            return WorkHook(name, trouble=f"{STATUS} has {size} bytes, more than {LARGEST}")
+        case bytes():
+            pass
     try:
-        values = json.loads(desk.git.ask("show", f"{ref}:status.json").stdout)
-    except ValueError:
-        return {}
-    return values if isinstance(values, dict) else {}
+        values = json.loads(content)
+    except (ValueError, RecursionError):
+        return WorkHook(name, trouble=f"{STATUS} is not JSON")
+    if not isinstance(values, dict):
+        return WorkHook(name, trouble=f"{STATUS} holds no object")
+    return WorkHook(name, {one_line(key): said for key, value in values.items() if (said := _said(value)) is not None})
+
+
+def _said(value: object) -> str | int | None:
+    """Return a word or number of a status that can be shown; whatever else somebody put there is left out."""
+    if isinstance(value, str):
+        return one_line(value, limit=LONGEST_NAME)
+    return value if isinstance(value, int) and abs(value) <= LARGEST_NUMBER else None
 
 
 def _fetched(desk: Desk) -> tuple[Where, str]:

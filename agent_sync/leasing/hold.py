@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from agent_sync import clock
 from agent_sync.desk import Desk
 from agent_sync.errors import BadLease, Conflict, LeaseUnsettled, Refused
+from agent_sync.git import refuse_odd_branch
 from agent_sync.leases import rules
 from agent_sync.leases.identity import holder_here, worktree_id
 from agent_sync.leases.keeper import CloneKeeper, RemoteKeeper, keeper_for
 from agent_sync.leases.model import Lease, State, Tip, Where, mine_of
 from agent_sync.leases.results import Change, Doubt, Lost, Outcome, Request, Unknown, Won
+from agent_sync.leases.sightings import Sightings
 from agent_sync.leasing.note import mode_here
 from agent_sync.leasing.words import held_by
 from agent_sync.lifecycle.facts import PullState
@@ -47,6 +49,7 @@ class Hold:
 
 def acquire(desk: Desk, ask: Ask) -> Hold:
     """Get the lease, or raise who has it; nothing else is written before."""
+    refuse_odd_branch(ask.branch)
     now = clock.now()
     keeper = keeper_for(desk.git, desk.place, desk.settings, now)
     outcome = keeper.acquire(ask.issue, _request(desk, ask, branch=ask.branch))
@@ -139,15 +142,24 @@ def _taken_over(desk: Desk, keeper: RemoteKeeper | CloneKeeper, ask: Ask, tip: T
 
 def _refuse_taking_over(desk: Desk, ask: Ask, tip: Tip) -> None:
     """Look at what could speak against it, what costs nothing first, and ask a human last."""
-    found = _objection(desk, tip.lease)
+    lease = _as_heard_of(desk, tip)
+    found = _objection(desk, lease)
     if found is None:
-        moved, is_open = _has_moved(desk, tip), _has_open_pull(desk, tip.lease)
-        found = _objection(desk, tip.lease, branch_moved=moved, has_open_pull=is_open)
+        moved, is_open = _has_moved(desk, tip), _has_open_pull(desk, lease)
+        found = _objection(desk, lease, branch_moved=moved, has_open_pull=is_open)
     if found is rules.Objection.OPEN_PULL and ask.agrees(f"Issue #{ask.issue}: {found}. Take it over?"):
         return
     if found:
-        message = f"Issue #{ask.issue} cannot be taken over: {found}. It is held by {held_by(tip.lease)}."
+        message = f"Issue #{ask.issue} cannot be taken over: {found}. It is held by {held_by(lease)}."
         raise Refused(message, attempted=f"taking issue #{ask.issue} over", helps="agent-sync status --all")
+
+
+def _as_heard_of(desk: Desk, tip: Tip) -> Lease:
+    """Return a lease as its holder was last heard of; one that a wrong clock has dated runs from our first look."""
+    now = clock.now()
+    if not rules.is_ahead(tip.lease.renewed_at, now):
+        return tip.lease
+    return tip.lease.model_copy(update={"renewed_at": Sightings(desk.place).first(tip, now)})
 
 
 def _objection(
@@ -171,7 +183,7 @@ def _has_moved(desk: Desk, tip: Tip) -> bool:
     here = desk.git.head_of(branch) if tip.where is Where.CLONE else None
     is_shared = tip.where is Where.REMOTE
     heads = {here, desk.git.fetched(desk.settings.git.remote, branch) if is_shared else None} - {None}
-    return any(desk.git.committed_at(head) > tip.lease.renewed_at.timestamp() for head in heads if head)
+    return any(rules.has_moved(desk.git.committed_at(head), tip.lease, clock.now()) for head in heads if head)
 
 
 def _has_open_pull(desk: Desk, lease: Lease) -> bool:

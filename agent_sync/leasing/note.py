@@ -8,6 +8,7 @@ from agent_sync.claim.model import Claim, LeaseNote
 from agent_sync.desk import Desk
 from agent_sync.git import NETWORK_LIMIT
 from agent_sync.leases import rules
+from agent_sync.leases.intents import pending_here
 from agent_sync.leases.keeper import CloneKeeper, RemoteKeeper, keeper_for
 from agent_sync.leases.model import Mine, Mode, Tip, Where
 from agent_sync.leases.results import Change
@@ -55,6 +56,16 @@ def keeper_of(desk: Desk, lease: LeaseNote, *, limit_s: float = NETWORK_LIMIT) -
     return keeper_for(desk.git, desk.place, desk.settings, clock.now(), where=Where.CLONE)
 
 
-def renewal_due_at(lease: LeaseNote) -> datetime:
+def is_made_here(desk: Desk, claim: Claim) -> bool:
+    """Tell whether this worktree got the lease of a claim itself; a claim file alone can name any lease."""
+    if claim.lease is None:
+        return False
+    written, pending = desk.store.last_written(), pending_here(desk.place, claim.issue_number)
+    is_same_issue = written is not None and written.issue_number == claim.issue_number
+    saved = written.lease.nonce if written and written.lease and is_same_issue else ""
+    return claim.lease.nonce in {saved, pending.nonce if pending else ""}
+
+
+def renewal_due_at(lease: LeaseNote, now: datetime) -> datetime:
     """Return when a lease should be renewed."""
-    return rules.renewal_due_at(lease.renewed_at, lease.ttl_s)
+    return rules.renewal_due_at(lease.renewed_at, lease.ttl_s, now)

@@ -3,6 +3,7 @@
 from agent_sync import clock
 from agent_sync.claim.model import Claim
 from agent_sync.desk import Desk
+from agent_sync.leases.rules import heard_of_at
 from agent_sync.leasing.fence import stopped
 from agent_sync.leasing.words import moment, scope, span
 from agent_sync.lifecycle.actions import LeaseLost, LeaseUnknown
@@ -19,8 +20,10 @@ def lease_line(desk: Desk, claim: Claim, *, offline: bool) -> str:
         case LeaseUnknown(reason):
             return f"unknown: {reason} Nothing is written until that is over."
         case None:
-            age = (clock.now() - lease.renewed_at).total_seconds()
+            now = clock.now()
+            renewed_at = heard_of_at(lease.renewed_at, now)
+            age = (now - renewed_at).total_seconds()
             left = lease.ttl_s - age
             ends = "never expires (claimed by hand)" if lease.mode == "manual" else f"expires in {span(left)}"
             known = scope(lease.where, remote=desk.settings.git.remote)
-            return f"{known} Epoch {lease.epoch}, renewed {span(age)} ago ({moment(lease.renewed_at)}), {ends}."
+            return f"{known} Epoch {lease.epoch}, renewed {span(age)} ago ({moment(renewed_at)}), {ends}."

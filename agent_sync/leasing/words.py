@@ -1,7 +1,9 @@
 """Says who holds a lease, since when and until when; names come from other machines and are made harmless."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
+from agent_sync import clock
+from agent_sync.leases import rules
 from agent_sync.leases.model import Lease, Mode, State, Where
 from agent_sync.lifecycle.foreign import quoted
 
@@ -19,20 +21,17 @@ def held_by(lease: Lease) -> str:
     """Return who holds a lease, since when, on which branch and until when."""
     branch = f" on branch {quoted(lease.branch)}" if lease.branch else ""
     if lease.state is not State.HELD:
-        return f"{holder(lease)}, who had it{branch} and left it {lease.state} at {moment(lease.renewed_at)}"
-    return f"{holder(lease)} since {moment(lease.acquired_at)}{branch}; {expiry(lease)}"
+        left = moment(rules.heard_of_at(lease.renewed_at, clock.now()))
+        return f"{holder(lease)}, who had it{branch} and left it {lease.state} at {left}"
+    since = moment(rules.heard_of_at(lease.acquired_at, clock.now()))
+    return f"{holder(lease)} since {since}{branch}; {expiry(lease)}"
 
 
 def expiry(lease: Lease) -> str:
     """Return until when a lease lasts if nobody renews it."""
     if lease.mode is Mode.MANUAL:
         return "it was claimed by hand and never expires"
-    return f"it expires at {moment(expires_at(lease))} unless it is renewed"
-
-
-def expires_at(lease: Lease) -> datetime:
-    """Return when a lease runs out, without any allowance for clocks."""
-    return lease.renewed_at + timedelta(seconds=lease.ttl_s)
+    return f"it expires at {moment(rules.expires_at(lease, clock.now()))} unless it is renewed"
 
 
 def moment(at: datetime) -> str:

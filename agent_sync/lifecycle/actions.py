@@ -243,6 +243,7 @@ class LeaseUnknown:
     """Whether the lease still holds cannot be told; nothing was written, and a later event tries again."""
 
     reason: str
+    helps: str = "run the same command again"
 
 
 @dataclass(frozen=True)

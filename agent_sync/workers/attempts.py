@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from agent_sync.bounds import following
 from agent_sync.workers.model import MOST_ATTEMPTS, Attempt, Ending, HookError
 
 
@@ -14,7 +15,7 @@ def tries_at(attempts: Sequence[Attempt], task: str) -> tuple[Attempt, ...]:
 def begun(attempts: Sequence[Attempt], task: str, now: datetime) -> tuple[Attempt, ...]:
     """Return the tries with a new one begun; one that still runs was given up."""
     closed = ended(attempts, task, Ending.ABANDONED, now)
-    number = max((one.number for one in tries_at(closed, task)), default=0) + 1
+    number = following(max((one.number for one in tries_at(closed, task)), default=0))
     return (*closed, Attempt(task_id=task, number=number, started=now))
 
 

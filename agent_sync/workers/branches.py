@@ -1,16 +1,13 @@
 """The branch of a task as the last session left it: fetched, moved forward, and looked at for work that is there."""
 
 from agent_sync.desk import Desk
-from agent_sync.git import NETWORK_LIMIT, refuse_odd_branch
 
 
 def bring_up_to_date(desk: Desk, branch: str) -> str:
     """Fetch a branch and move the local one forward; return what is in the way, if they went apart."""
-    refuse_odd_branch(branch)
     remote = desk.settings.git.remote
     tracked = f"refs/remotes/{remote}/{branch}"
-    options = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules")
-    desk.git.ask("fetch", *options, "--", remote, f"+refs/heads/{branch}:{tracked}", timeout=NETWORK_LIMIT)
+    desk.git.try_to_fetch(remote, branch)
     there, here = _commit(desk, tracked), desk.git.head_of(branch)
     if not there or not here or there == here or _is_ancestor(desk, there, here):
         return ""

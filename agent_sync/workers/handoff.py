@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from agent_sync import clock
+from agent_sync.bounds import following
 from agent_sync.desk import Desk
 from agent_sync.errors import AgentSyncError, BadInput, GitFailed
 from agent_sync.leases.model import Mode, Tip
@@ -108,7 +109,7 @@ def _drawn(desk: Desk, held: HeldWork, note: Note, now: datetime) -> tuple[Hando
             rescue_sha=sha,
             at=now,
             by=str(held.name),
-            count=before.count + 1 if before else 1,
+            count=following(before.count) if before else 1,
         )
     return handoff, steps, (branch, head) if head else None
 

@@ -6,7 +6,12 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from agent_sync.errors import BadHook, HookTooNew
+from agent_sync import files as plain_files
+from agent_sync.bounds import LARGEST_NUMBER
+from agent_sync.errors import BadHook, BadInput, HookTooNew
+from agent_sync.leases.blobs import TooLarge
+from agent_sync.leases.model import LARGEST
+from agent_sync.lifecycle.foreign import quoted
 from agent_sync.workers.evidence import json_hash
 from agent_sync.workers.json_text import json_text
 from agent_sync.workers.model import (
@@ -26,6 +31,8 @@ TASK, CONTEXT, STATUS, RESULT = "task.json", "context.json", "status.json", "res
 HANDOFF, ATTEMPTS = "handoff.json", "attempts.json"
 INPUT_HASH, OUTPUT_HASH = "evidence/input-hash.txt", "evidence/output-hash.txt"
 
+# The files of one commit; one that is too large was not read.
+Files = dict[str, bytes | TooLarge]
 _Read = TypeVar("_Read", bound=Shape)
 _ATTEMPTS = TypeAdapter(tuple[Attempt, ...])
 
@@ -48,22 +55,36 @@ def files_of(hook: Hook) -> dict[str, bytes]:
     return found
 
 
-def hook_of(files: Mapping[str, bytes], *, name: str) -> Hook:
+def readable_files(hook: Hook) -> dict[str, bytes]:
+    """Return the files of a hook that others can read; stop before any is written that they could not."""
+    try:
+        found = files_of(hook)
+        large = [path for path, content in found.items() if len(content) > plain_files.LARGEST]
+        hook_of(found | {path: TooLarge(len(found[path])) for path in large}, name="this worker")
+    except (BadHook, ValueError, RecursionError) as error:
+        reason = error.happened if isinstance(error, BadHook) else str(error)
+        raise BadInput(f"What should hang on the hook could not be read again: {reason}", helps="say less") from error
+    return found
+
+
+def hook_of(files: Mapping[str, bytes | TooLarge], *, name: str) -> Hook:
     """Turn the files of a hook into a value, or say which of them is damaged."""
-    status = _status(files, name)
+    read = _of_fair_size(files, name)
+    status = _status(read, name)
     hook = Hook(
         status,
-        task=_read(HookTask, TASK, files, name),
-        context=_read(HookContext, CONTEXT, files, name),
-        result=_read(HookResult, RESULT, files, name),
-        handoff=_read(Handoff, HANDOFF, files, name),
-        attempts=_attempts(files, name),
+        task=_read(HookTask, TASK, read, name),
+        context=_read(HookContext, CONTEXT, read, name),
+        result=_read(HookResult, RESULT, read, name),
+        handoff=_read(Handoff, HANDOFF, read, name),
+        attempts=_attempts(read, name),
     )
     _refuse_holes(hook, name)
+    _refuse_unwritable(hook, name)
     return hook
 
 
-def stray_hashes(files: Mapping[str, bytes], hook: Hook) -> tuple[str, ...]:
+def stray_hashes(files: Mapping[str, bytes | TooLarge], hook: Hook) -> tuple[str, ...]:
     """Return the evidence files that say something else than the hook's own values."""
     wanted = files_of(hook)
     return tuple(path for path in (INPUT_HASH, OUTPUT_HASH) if files.get(path) != wanted.get(path))
@@ -71,6 +92,24 @@ def stray_hashes(files: Mapping[str, bytes], hook: Hook) -> tuple[str, ...]:
 
 def _line(value: Any) -> bytes:
     return json_text(value) + b"\n"
+
+
+def _of_fair_size(files: Mapping[str, bytes | TooLarge], name: str) -> dict[str, bytes]:
+    """Return the files, all of which could be read; the status alone is a few lines however large the work is."""
+    found = {path: content for path, content in files.items() if isinstance(content, bytes)}
+    large = [path for path in files if path not in found or (path == STATUS and len(found[path]) > LARGEST)]
+    if large:
+        raise BadHook(f"{large[0]} on the hook of {name} is too large to be read.", helps="agent-sync worker repair")
+    return found
+
+
+def _refuse_unwritable(hook: Hook, name: str) -> None:
+    """Stop a value that strict JSON cannot carry: whatever is read is hashed, shown and written again."""
+    try:
+        files_of(hook)
+    except (ValueError, RecursionError) as error:
+        message = f"The hook of {name} holds a value that cannot be written again."
+        raise BadHook(message, helps="agent-sync worker repair") from error
 
 
 def _status(files: Mapping[str, bytes], name: str) -> HookStatus:
@@ -87,7 +126,7 @@ def _refuse_newer(content: bytes, name: str) -> None:
         version = json.loads(content)["schemaVersion"]
     except (ValueError, KeyError, TypeError, RecursionError):
         return
-    if isinstance(version, int) and version > SCHEMA_VERSION:
+    if isinstance(version, int) and SCHEMA_VERSION < version <= LARGEST_NUMBER:
         message = f"The hook of {name} has schemaVersion {version}; this agent-sync knows {SCHEMA_VERSION}."
         raise HookTooNew(message, helps="upgrade agent-sync-github")
 
@@ -110,8 +149,9 @@ def _attempts(files: Mapping[str, bytes], name: str) -> tuple[Attempt, ...]:
 
 def _damaged(error: ValidationError, path: str, name: str) -> BadHook:
     problem = error.errors()[0]
-    field = ".".join(str(part) for part in problem["loc"])
-    message = f"{path} on the hook of {name} cannot be read: {field + ': ' if field else ''}{problem['msg']}."
+    # A field that nobody knows has whatever name it was given.
+    field = quoted(".".join(str(part) for part in problem["loc"])) + ": " if problem["loc"] else ""
+    message = f"{path} on the hook of {name} cannot be read: {field}{problem['msg']}."
     return BadHook(message, helps="agent-sync worker repair")
 
 

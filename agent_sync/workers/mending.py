@@ -8,6 +8,7 @@ from agent_sync import clock
 from agent_sync.desk import Desk
 from agent_sync.errors import AgentSyncError, GitFailed
 from agent_sync.leases.model import State as LeaseState, Tip
+from agent_sync.leases.rules import has_moved
 from agent_sync.workers import moves
 from agent_sync.workers.escalation import ask_human
 from agent_sync.workers.evidence import Standpoint, evidence_of
@@ -99,11 +100,9 @@ def _requeued(desk: Desk, sight: Sight, seen: HookSeen | None, finding: Finding,
 def _refuse_moved_branch(desk: Desk, before: Tip) -> None:
     """Stop where the branch has moved since the claim was last renewed: somebody is at work there."""
     remote, branch = desk.settings.git.remote, before.lease.branch
-    tracked = f"refs/remotes/{remote}/{branch}"
-    spec = f"+refs/heads/{branch}:{tracked}"
-    desk.git.ask("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", remote, spec)
-    moved = desk.git.ask("log", "-1", "--format=%ct", tracked, "--").stdout.strip()
-    if moved and int(moved) > before.lease.renewed_at.timestamp():
+    desk.git.try_to_fetch(remote, branch)
+    head = desk.git.remote_head_of(remote, branch)
+    if head and has_moved(desk.git.committed_at(head), before.lease, clock.now()):
         message = f"Branch {branch} has moved since the claim was last renewed: somebody may be at work."
         raise GitFailed(message, attempted="putting the work back", helps=f"git log {remote}/{branch}")
 

@@ -4,9 +4,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, model_validator
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 from pydantic.alias_generators import to_camel
 
+from agent_sync.bounds import Count, Moment, Name, Number
+from agent_sync.leases.model import BranchName
 from agent_sync.workers.states import State
 
 SCHEMA_VERSION: Literal[1] = 1
@@ -17,6 +19,8 @@ MOST_ATTEMPTS = 3
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Commit = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})?$")]
 Word = Annotated[str, Field(min_length=1, max_length=200)]
+# As long as any system lets a path be.
+Path = Annotated[str, Field(max_length=4096)]
 # Names of tasks are said to agents and people as they are, so they can be nothing but names.
 TaskId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$")]
 Json = dict[str, JsonValue]
@@ -40,8 +44,8 @@ class HookTask(Shape):
     id: TaskId
     type: Word
     input: Json
-    assigned: AwareDatetime
-    timeout: AwareDatetime | None = None
+    assigned: Moment
+    timeout: Moment | None = None
     convoy_id: TaskId | None = None
     blocked_by: tuple[TaskId, ...] = ()
     discovered_from: TaskId | None = None
@@ -68,9 +72,9 @@ class Attempt(Shape):
     """One try at a task."""
 
     task_id: TaskId
-    number: Annotated[int, Field(ge=1)]
-    started: AwareDatetime
-    ended: AwareDatetime | None = None
+    number: Number
+    started: Moment
+    ended: Moment | None = None
     outcome: Annotated[Ending, Field(strict=False)] = Ending.RUNNING
     error: HookError | None = None
 
@@ -91,10 +95,10 @@ class Evidence(Shape):
 
     input_hash: Sha256
     output_hash: Sha256
-    timestamp: AwareDatetime
+    timestamp: Moment
     commit: Commit = ""
     tree: Commit = ""
-    pull_request: Annotated[int | None, Field(ge=1)] = None
+    pull_request: Number | None = None
 
 
 class NewTask(Shape):
@@ -138,15 +142,15 @@ class Handoff(Shape):
     resume_point: Annotated[str, Field(max_length=4000)]
     summary: Annotated[str, Field(max_length=20_000)] = ""
     next_steps: Annotated[tuple[Annotated[str, Field(max_length=1000)], ...], Field(max_length=50)] = ()
-    files: Annotated[tuple[str, ...], Field(max_length=200)] = ()
-    branch: str
+    files: Annotated[tuple[Path, ...], Field(max_length=200)] = ()
+    branch: BranchName
     head_sha: Commit
     dirty: bool = False
-    rescue_ref: str = ""
+    rescue_ref: Name = ""
     rescue_sha: Commit = ""
-    at: AwareDatetime
-    by: str
-    count: Annotated[int, Field(ge=1)]
+    at: Moment
+    by: Name
+    count: Number
 
 
 class HookStatus(Shape):
@@ -154,14 +158,14 @@ class HookStatus(Shape):
 
     schema_version: Literal[1] = SCHEMA_VERSION
     status: Annotated[State, Field(strict=False)]
-    since: AwareDatetime
-    issue: Annotated[int | None, Field(ge=1)] = None
-    by: str = ""
-    worktree: str = ""
-    branch: str = ""
-    epoch: Annotated[int, Field(ge=0)] = 0
-    nonce: str = ""
-    reason: str = ""
+    since: Moment
+    issue: Number | None = None
+    by: Name = ""
+    worktree: Name = ""
+    branch: BranchName = ""
+    epoch: Count = 0
+    nonce: Name = ""
+    reason: Annotated[str, Field(max_length=2000)] = ""
 
     def values(self) -> dict[str, Any]:
         """Return what is written, the version always with it."""

@@ -11,6 +11,7 @@ HOOKS = "refs/agentsync/hooks/"
 CLAIMS = "refs/agentsync/claims/"
 RESCUE = "refs/agentsync/rescue/"
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,49}")
+_TOO_DEEP = 3
 _TASK = re.compile(r"(?:issue-|convoy-[0-9]+\.)([0-9]{1,9})")
 
 
@@ -58,6 +59,12 @@ def worker_of_ref(ref: str) -> WorkerName | None:
     pool, slash, worker = ref.removeprefix(HOOKS).partition("/")
     is_hook = ref.startswith(HOOKS) and slash and _is_name(pool) and _is_name(worker)
     return WorkerName(pool, worker) if is_hook else None
+
+
+def worker_above(ref: str) -> WorkerName | None:
+    """Return the worker whose ref cannot be made because of one that lies below it; None for any other ref."""
+    parts = ref.removeprefix(HOOKS).split("/", 2)
+    return worker_of_ref(f"{HOOKS}{parts[0]}/{parts[1]}") if len(parts) == _TOO_DEEP else None
 
 
 def claim_ref(issue: int) -> str:

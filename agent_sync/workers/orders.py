@@ -14,7 +14,7 @@ from agent_sync.leases.model import Lease
 from agent_sync.leases.objects import write_commit, write_files
 from agent_sync.leases.remote import Pushed, RefUpdate, Verdict
 from agent_sync.leases.stores import Branch
-from agent_sync.workers.layout import files_of
+from agent_sync.workers.layout import readable_files
 from agent_sync.workers.moves import Moved
 from agent_sync.workers.reading import look, ref_here
 from agent_sync.workers.shelf import CloneShelf, RemoteShelf, clone_shelf_after_refusal, shelf_for
@@ -100,7 +100,7 @@ def _written(git: Git, step: Step, now: datetime) -> RefUpdate:
             return RefUpdate(step.ref, step.old, write_commit(git, lease, step.parent))
         case Moved(hook, message):
             when = int(now.timestamp())
-            return RefUpdate(step.ref, step.old, write_files(git, files_of(hook), f"{message}\n", step.old, when))
+            return RefUpdate(step.ref, step.old, write_files(git, readable_files(hook), f"{message}\n", step.old, when))
 
 
 def _is_in(shelf: Shelves, issue: int | None, written: list[RefUpdate]) -> bool:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from agent_sync.leases.model import State as LeaseState, Tip
 from agent_sync.leases.results import Unreadable
 from agent_sync.leases.rules import SLUNG
+from agent_sync.lifecycle.foreign import quoted
 from agent_sync.workers.attempts import lost_tries
 from agent_sync.workers.evidence import disagreements
 from agent_sync.workers.model import MOST_ATTEMPTS, Hook
@@ -58,7 +59,7 @@ def findings(sight: Sight, now: datetime) -> tuple[Finding, ...]:
 def _about_hook(sight: Sight, seen: HookSeen, now: datetime) -> Iterator[Finding]:
     hook = seen.hook
     if hook is None:
-        mending = Mending.TELL if seen.is_too_new else Mending.RESTORE
+        mending = Mending.TELL if seen.is_too_new or seen.is_blocked else Mending.RESTORE
         yield Finding("damaged", mending, seen.damage, seen.name)
         return
     for wrong in (*disagreements(hook), *(f"{path} does not say what is there" for path in seen.stray)):
@@ -126,5 +127,5 @@ def _about_claims(sight: Sight) -> Iterator[Finding]:
         if isinstance(tip, Unreadable) or tip.lease.state is not LeaseState.HELD:
             continue
         if tip.lease.phase.startswith(SLUNG) and tip.lease.nonce not in hung:
-            reason = f"#{issue} is claimed as {tip.lease.phase}, and hangs on no hook"
+            reason = f"#{issue} is claimed as {quoted(tip.lease.phase, limit=60)}, and hangs on no hook"
             yield Finding("claim without hook", Mending.RELEASE, reason, issue=issue)

@@ -60,7 +60,7 @@ class RemoteShelf:
     @property
     def prefix(self) -> str:
         """Where fetched refs are kept."""
-        return f"{TRACKING}{self.store.remote}/"
+        return f"{TRACKING}{self.store.remote.name}/"
 
     def update(self, issue: int | None, *, limit_s: float = NETWORK_LIMIT) -> str:
         """Fetch all hooks, and one claim or all, in one go."""
@@ -122,11 +122,11 @@ def shelf_for(desk: Desk, now: datetime) -> RemoteShelf | CloneShelf:
     if isinstance(keeper, RemoteKeeper):
         return RemoteShelf(keeper.remote_store, allowance_s)
     remote = desk.settings.git.remote
-    return CloneShelf(desk.git, allowance_s, remote if desk.git.remote_url(remote) else "")
+    return CloneShelf(desk.git, allowance_s, remote if desk.git.remote(remote) else "")
 
 
 def clone_shelf_after_refusal(desk: Desk, shelf: RemoteShelf, now: datetime) -> CloneShelf:
     """Remember that the remote takes no refs of ours, and go on in this clone."""
     remote = shelf.store.remote
-    Refusals(desk.place).remember(desk.git.push_url(remote) or remote, now)
-    return CloneShelf(desk.git, shelf.allowance_s, remote)
+    Refusals(desk.place).remember(remote.push_url, now)
+    return CloneShelf(desk.git, shelf.allowance_s, remote.name)

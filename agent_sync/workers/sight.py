@@ -7,6 +7,7 @@ from datetime import datetime
 from agent_sync.leases.model import State as LeaseState, Tip, Where
 from agent_sync.leases.results import Unreadable
 from agent_sync.leases.rules import ALLOWANCE_S, is_expired
+from agent_sync.lifecycle.foreign import quoted
 from agent_sync.workers.model import Hook
 from agent_sync.workers.names import WorkerName
 from agent_sync.workers.prime import LeaseSeen, Read
@@ -24,6 +25,8 @@ class HookSeen:
     hook: Hook | None
     damage: str = ""
     is_too_new: bool = False
+    # Not a matter of what hangs there: only whoever may write to the repository can change it.
+    is_blocked: bool = False
     # Evidence files that say something else than the values beside them.
     stray: tuple[str, ...] = ()
 
@@ -92,4 +95,5 @@ def computed(sight: Sight, hook: Hook, now: datetime) -> tuple[str, ...]:
 def holder_text(tip: Tip) -> str:
     """Name who holds a claim, for a person."""
     holder, phase = tip.lease.holder, tip.lease.phase
-    return f"{holder.agent or holder.user} on {holder.host}" + (f" ({phase})" if phase else "")
+    who = f"{quoted(holder.agent or holder.user, limit=60)} on {quoted(holder.host, limit=60)}"
+    return who + (f" ({quoted(phase, limit=60)})" if phase else "")

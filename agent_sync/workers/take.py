@@ -3,13 +3,14 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from agent_sync import clock
 from agent_sync.claim.model import Claim
 from agent_sync.desk import Desk
 from agent_sync.errors import BadHook, BadInput, Conflict, HookBusy
 from agent_sync.leases.identity import worktree_id
 from agent_sync.leases.model import Tip
 from agent_sync.leases.results import Change
-from agent_sync.leases.rules import is_expired, parent_of_renewal, renewed
+from agent_sync.leases.rules import heard_of_at, is_expired, parent_of_renewal, renewed
 from agent_sync.leasing.note import noted
 from agent_sync.lifecycle.tasks import Task
 from agent_sync.taking import Taken, Wish, finish, refuse_twins, take as take_task
@@ -131,7 +132,7 @@ def _refused(found: Prime, seen: HookSeen | None, tip: Tip | None) -> Prime:
 
 
 def _by(tip: Tip) -> str:
-    return f"held by {holder_text(tip)} since {tip.lease.acquired_at:%Y-%m-%d %H:%M} UTC"
+    return f"held by {holder_text(tip)} since {heard_of_at(tip.lease.acquired_at, clock.now()):%Y-%m-%d %H:%M} UTC"
 
 
 def _begun(desk: Desk, work: TakenWork, sha: str, now: datetime) -> Order[TakenWork]:

@@ -70,7 +70,7 @@ def test_from_sling_to_result_over_two_machines(theatre, second):
     told = agent(bound(theatre).stage.hook("session-start", event="SessionStart"))
     assert "Resume it now" in told
     assert 'Go on from here: "write the test".' in told
-    assert "Resume point: write the test" in ran(bound(theatre), "take").stdout
+    assert 'Resume point: "write the test"' in ran(bound(theatre), "take").stdout
     assert (theatre.stage.root / "cache.py").read_text() == "lock\n"
     done = {"output": {"patch": "cache.py"}, "discoveredTasks": [{"title": "Cache is slow too"}]}
     (theatre.stage.root / "result.json").write_text(json.dumps(done))

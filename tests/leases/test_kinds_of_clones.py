@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from support.leases import NOW, git, later
 
+from agent_sync.errors import BadConfig
 from agent_sync.leases.identity import worktree_id
 from agent_sync.leases.keeper import CloneKeeper, RemoteKeeper, keeper_for
 from agent_sync.leases.model import Where, mine_of
@@ -194,7 +195,7 @@ CHOICES = {
     "no remote": (None, Settings(), None, (CloneKeeper, "there is no remote origin")),
     "by settings": ("origin", Settings(lease=Lease(where="clone")), None, (CloneKeeper, "the settings say so")),
     "made here": ("origin", Settings(), Where.CLONE, (CloneKeeper, "the claim was made so")),
-    "made there": (None, Settings(), Where.REMOTE, (RemoteKeeper, "")),
+    "made there": ("origin", Settings(), Where.REMOTE, (RemoteKeeper, "")),
 }
 
 
@@ -209,13 +210,21 @@ def test_choice_of_keeper(bare, remote, settings, where, expected):
 
 
 def test_lease_on_a_remote_that_was_removed(bare):
-    """A lease made on a remote is unknown without it, and not suddenly this clone's."""
+    """A lease made on a remote cannot be kept without it, and is not suddenly this clone's."""
     ann = bare.worker("ann")
-    mine = ann.holds()
+    ann.holds()
     git(ann.root, "remote", "remove", "origin")
-    outcome = keeper_for(ann.git, ann.place, Settings(), NOW, where=Where.REMOTE).renew(mine, later())
-    assert isinstance(outcome, Unknown)
-    assert outcome.doubt is Doubt.UNREACHABLE
+    with pytest.raises(BadConfig, match=r"This clone has no remote 'origin' \(it has none\)") as error:
+        keeper_for(ann.git, ann.place, Settings(), NOW, where=Where.REMOTE)
+    assert "git remote add origin URL" in error.value.helps
+
+
+def test_new_lease_does_not_guess_another_remote(bare):
+    """A clone that has remotes, and not the one it is told to use, neither takes another nor keeps the lease itself."""
+    ann = bare.worker("ann")
+    git(ann.root, "remote", "rename", "origin", "upstream")
+    with pytest.raises(BadConfig, match=r"no remote 'origin' \(it has 'upstream'\)"):
+        keeper_for(ann.git, ann.place, Settings(), NOW)
 
 
 def test_passwords_stay_out_of_reasons(bare):

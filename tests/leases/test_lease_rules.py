@@ -48,7 +48,7 @@ def test_expiry(mode, seconds, expected):
 def test_renewal_is_due_after_a_quarter(seconds, expected):
     """A renewal is due when a quarter of the time has passed."""
     held = lease()
-    assert (at(seconds) >= rules.renewal_due_at(held.renewed_at, held.ttl_s)) is expected
+    assert (at(seconds) >= rules.renewal_due_at(held.renewed_at, held.ttl_s, at(seconds))) is expected
 
 
 FACTS = {"branch_moved": False, "has_open_pull": False, "consent": False}
@@ -115,9 +115,51 @@ def test_renewing():
     assert after.model_extra == {"later": "x"}
 
 
-def test_clock_set_back_does_not_shorten():
-    """A renewal with an earlier time than the last leaves the lease running as long as it did."""
-    assert rules.renewed(tip(), Change(at(-500))).renewed_at == NOW
+@pytest.mark.parametrize(("seconds", "expected"), [(-30, 0), (-60, 0), (-61, -61), (-(10**8), -(10**8))])
+def test_clock_set_back(seconds, expected):
+    """A clock set back a little does not shorten a lease; a time that no clock may be ahead by is not kept."""
+    for after in (rules.renewed(tip(), Change(at(seconds))), rules.ended(tip(), State.DONE, at(seconds))):
+        assert after.renewed_at == at(expected)
+        assert after.acquired_at == min(NOW, at(expected))
+
+
+YEARS = timedelta(days=365 * 13)
+
+
+def test_time_of_a_wrong_clock_counts_as_now():
+    """A holder whose clock was years ahead is alive now: its lease ends one time to live from now, and is due."""
+    ahead = lease(renewed_at=NOW + YEARS, acquired_at=NOW + YEARS)
+    assert rules.expires_at(ahead, NOW) == at(3600)
+    assert not rules.is_expired(ahead, NOW)
+    assert rules.renewal_due_at(ahead.renewed_at, ahead.ttl_s, NOW) == NOW
+    assert rules.renewed(tip(renewed_at=NOW + YEARS), Change(NOW)).renewed_at == NOW
+
+
+@pytest.mark.parametrize(
+    ("committed", "renewed", "expected"),
+    [(60, 0, True), (0, 60, False), (10**8, 0, False), (60, 10**8, False)],
+    ids=["since", "before", "dated in the future", "renewed in the future"],
+)
+def test_branch_that_has_moved(committed, renewed, expected):
+    """A commit since the last sign of life speaks for a holder at work; one from the future speaks for a wrong clock."""
+    held = lease(renewed_at=at(renewed))
+    assert rules.has_moved(at(committed).timestamp(), held, at(3600)) is expected
+
+
+@pytest.mark.parametrize("ttl_s", [1e12, 1e308, float("inf")])
+def test_time_to_live_has_a_limit(ttl_s):
+    """However long a lease wants to last, it lasts thirty days at most."""
+    held = rules.acquired(7, Request(HOLDER, NOW, ttl_s), NONCE, None)
+    assert rules.expires_at(held, NOW) == NOW + timedelta(days=30)
+    assert rules.is_expired(held, NOW + timedelta(days=61), allowance_s=ttl_s)
+
+
+def test_counts_have_an_end():
+    """After the last epoch none can follow, which is said; a holder's own count of changes just stays there."""
+    last = tip(epoch=2**31 - 1, serial=2**31 - 1, state=State.RELEASED)
+    with pytest.raises(BadLease, match="last epoch"):
+        rules.acquired(7, Request(HOLDER, NOW, 60.0), NONCE, last)
+    assert rules.renewed(last, Change(NOW)).serial == 2**31 - 1
 
 
 def test_parent_of_renewal():
@@ -154,6 +196,13 @@ BAD = {
     "no time to live": {"ttl_s": 0},
     "number as text": {"issue": "7"},
     "prev": {"prev": "--upload-pack=x"},
+    "epoch without end": {"epoch": 2**31},
+    "serial without end": {"serial": 10**30},
+    "issue without end": {"issue": 2**31},
+    "pr without end": {"pr": 10**300},
+    "a year after all calendars": {"renewed_at": "9999-12-31T23:59:59-23:00"},
+    "a year before all computers": {"acquired_at": "0001-01-01T00:00:00+23:00"},
+    "branch without end": {"branch": "x" * 1001},
     "old schema": {"schema_version": 0},
 }
 

@@ -6,9 +6,10 @@ import pytest
 from support.claims import claim
 from support.github import pull
 
+from agent_sync import clock
 from agent_sync.claim.phases import Phase
 from agent_sync.errors import LeaseUnsettled
-from agent_sync.hooks.renewal import renew
+from agent_sync.hooks.renewal import look, renew
 from agent_sync.leases.identity import holder_here
 from agent_sync.leases.keeper import CloneKeeper
 from agent_sync.leases.model import mine_of
@@ -34,6 +35,12 @@ class Holding:
     def hold(self, phase, **fields):
         """Write the claim with its lease."""
         self.workshop.hold(claim(phase, lease=noted(self.tip).model_dump(), **fields))
+
+    def take(self):
+        """Write the claim with its lease as a command of ours does."""
+        desk = self.workshop.desk
+        with desk.store.locked() as token:
+            desk.store.create(token, claim(Phase.CODING, lease=noted(self.tip).model_dump()))
 
     def end(self):
         """Give the lease back."""
@@ -117,7 +124,7 @@ def test_lease_that_was_given_back_writes_nothing(holding, fields, call):
 def test_renewal_of_an_ended_lease_is_no_loss(holding, end):
     """A renewal that comes after our own release or close says nothing: nobody has taken anything from us."""
     workshop = holding.workshop
-    holding.hold(Phase.CODING)
+    holding.take()
     end(holding)
     renew(workshop.desk, session_id="s1")
     assert (workshop.said, workshop.claim.lease.lost_to) == ([], "")
@@ -126,11 +133,39 @@ def test_renewal_of_an_ended_lease_is_no_loss(holding, end):
 def test_renewal_that_finds_a_loss_says_so(holding):
     """What was taken from us is recorded and told."""
     workshop = holding.workshop
-    holding.hold(Phase.CODING)
+    holding.take()
     holding.lose()
     renew(workshop.desk, session_id="s1")
     assert workshop.claim.lease.lost_to.startswith('"ann" (')
     assert "Stop working on it" in workshop.said[0]
+
+
+def ref_of(workshop):
+    """Return where the claim ref is."""
+    return workshop.desk.git.ask("rev-parse", "refs/agentsync/claims/42").stdout
+
+
+def test_renewal_of_a_lease_that_only_the_claim_file_names_does_nothing(holding):
+    """A claim file can name any lease: without our own copy of it, or an intent, no renewal is due and none is done."""
+    workshop = holding.workshop
+    holding.hold(Phase.CODING)
+    before = ref_of(workshop)
+    looked = look(workshop.desk, session_id="s1")
+    renew(workshop.desk, session_id="s1")
+    assert (looked.was_idle, ref_of(workshop), workshop.said) == (True, before, [])
+    assert looked.due > clock.now()
+    assert not (workshop.desk.store.file.parent / ".git" / "agentsync" / "renewal.tried").exists()
+
+
+def test_renewal_of_a_lease_whose_getting_was_cut_off(holding):
+    """A lease that this worktree was about to note when it was killed is its own, and is renewed."""
+    workshop = holding.workshop
+    holding.lose()
+    seen = holding.keeper.read(42)
+    workshop.hold(claim(Phase.CODING, lease=noted(seen).model_dump()))
+    before = ref_of(workshop)
+    renew(workshop.desk, session_id="s1")
+    assert ref_of(workshop) != before
 
 
 def test_vanished_ref_keeps_writes_back(holding):

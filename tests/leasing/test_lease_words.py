@@ -64,7 +64,7 @@ def test_note_keeps_what_proves_the_lease():
     """The claim file keeps place, epoch and nonce, and when a renewal is due follows from it."""
     kept = note.noted(Tip("a" * 40, lease(mode=Mode.AUTO), Where.REMOTE))
     assert (kept.where, kept.epoch, kept.nonce, kept.mode, kept.lost_to) == ("remote", 2, "0" * 32, "auto", "")
-    assert note.renewal_due_at(kept) == NOON + timedelta(minutes=15)
+    assert note.renewal_due_at(kept, NOON) == NOON + timedelta(minutes=15)
     assert note.mine_in(claim(), kept).issue == 42
 
 

@@ -61,7 +61,7 @@ def broken(name, content):
         ("status.json", None, "has no status.json"),
         ("status.json", b"", "status.json"),
         ("status.json", b"[]", "status.json"),
-        ("status.json", b'{"schemaVersion":1,"status":"RUNNING","since":"2026-11-16T12:00:00Z"}', "status: Input"),
+        ("status.json", b'{"schemaVersion":1,"status":"RUNNING","since":"2026-11-16T12:00:00Z"}', '"status": Input'),
         ("task.json", b"{", "task.json"),
         ("task.json", None, "lacks task.json"),
         ("context.json", None, "lacks context.json"),
