@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
-from agent_sync import clock
+from agent_sync import clock, files
 from agent_sync.gauntlet.commands import missing_program, with_base
 from agent_sync.gauntlet.context import NO_TIME, Run
 from agent_sync.gauntlet.model import Check
@@ -99,9 +99,10 @@ def _advice(check: Check) -> str:
     if check.fix_instructions is None:
         return ""
     try:
-        text = check.fix_instructions.read_text(encoding="utf-8", errors="replace")[:LARGEST_INSTRUCTIONS]
-    except OSError as error:
-        text = f"({check.fix_instructions} cannot be read: {error.strerror})"
+        content = files.read_plain(check.fix_instructions) or b""
+        text = content.decode("utf-8", "replace")[:LARGEST_INSTRUCTIONS]
+    except (files.NotPlain, OSError) as error:
+        text = f"({check.fix_instructions} cannot be read: {error})"
     return f"\n--- Fix Instructions ---\n{text}"
 
 

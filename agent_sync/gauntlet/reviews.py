@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from agent_sync.gauntlet import keeping
 from agent_sync.gauntlet.adapters import Adapter, adapter_of, is_installed
 from agent_sync.gauntlet.context import Run
-from agent_sync.gauntlet.findings import Finding, Stored, decided, read_stored, write_stored
+from agent_sync.gauntlet.findings import Finding, Stored, decided, read_stored, stored_text
 from agent_sync.gauntlet.logs import LogDir
 from agent_sync.gauntlet.model import Review
 from agent_sync.gauntlet.plan import Job
@@ -86,9 +87,9 @@ def _read(path: Path, run: Run) -> Stored | None:
 
 
 def _keep(file: Path, stored: Stored, raw: str, run: Run) -> None:
-    run.originals.mkdir(parents=True, exist_ok=True)
-    for path in (run.originals / file.name, file):
-        write_stored(path, stored, at=_now(), raw=raw[:LONGEST_RAW])
+    text = stored_text(stored, at=_now(), raw=raw[:LONGEST_RAW])
+    keeping.keep(run.originals / file.name, text)
+    file.write_bytes(text)
 
 
 def _scope(job: Job, previous: Stored | None) -> set[str]:
