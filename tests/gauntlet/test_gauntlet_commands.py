@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from typing import ClassVar
 
@@ -292,6 +293,24 @@ class TestKilledRuns:
         assert (project.root / ".git" / "index").read_bytes() == index
         project.write({".gauntlet/checks/ok.yml": FAILING})
         assert stop_hook(project).reply["status"] == "failed"
+
+    LEAVING: ClassVar = {
+        "session": "setsid sleep 300 & echo $! > {pid}; sleep 300",
+        "double fork": "sh -c 'setsid sh -c \"echo \\$\\$ > {pid}; exec sleep 300\" &' & sleep 300",
+    }
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a program can leave")
+    @pytest.mark.parametrize("command", LEAVING.values(), ids=LEAVING)
+    @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+    def test_what_left_the_session_ends_too(self, failing, command, number):
+        """A gate's program that made itself a session of its own does not outlive a run that is killed."""
+        pid = failing.root / "ignored"
+        failing.write({".gauntlet/checks/ok.yml": f"command: |\n  {command.format(pid=pid)}\n"})
+        with subprocess.Popen([COMMAND, "gauntlet", "run"], cwd=failing.root, stdout=subprocess.DEVNULL) as process:
+            wait_for(lambda: pid.exists() and pid.read_text().strip())
+            process.send_signal(number)
+            process.wait(30)
+        assert is_gone(int(pid.read_text()))
 
     def test_stop_during_a_run(self, hanging):
         """While it lives the lock counts, and the loser leaves no file."""
