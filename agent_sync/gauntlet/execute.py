@@ -16,6 +16,7 @@ from agent_sync.gauntlet.console import Console, Listener, Silence, opened
 from agent_sync.gauntlet.context import Run
 from agent_sync.gauntlet.differences import Differences
 from agent_sync.gauntlet.logs import LogDir, stems
+from agent_sync.gauntlet.masked_log import secrets_of, without
 from agent_sync.gauntlet.model import Check, Loaded
 from agent_sync.gauntlet.passes import Pass
 from agent_sync.gauntlet.plan import Job
@@ -30,6 +31,7 @@ from agent_sync.gauntlet.state import State
 from agent_sync.gauntlet.status import Status
 from agent_sync.gauntlet.watchman import watching
 from agent_sync.gauntlet.which_definitions import GateDefinitions, gate_definitions
+from agent_sync.masking import masked
 
 PASSES = frozenset({Status.PASSED, Status.PASSED_WITH_WARNINGS})
 
@@ -54,7 +56,7 @@ def execute_run(
         message = f"The gates could not run: {where}{error.strerror or error}."
         return RunResult(Status.INFRASTRUCTURE_ERROR, message, error=message)
     except Exception as error:  # noqa: BLE001  # a caller that may not fail relies on it
-        message = f"The gates failed unexpectedly: {type(error).__name__}: {error}"
+        message = f"The gates failed unexpectedly: {type(error).__name__}: {masked(str(error))}"
         return RunResult(Status.ERROR, message, error=message)
 
 
@@ -134,9 +136,10 @@ def _run(desk: Desk, prepared: Prepared, options: RunOptions, listener: Listener
         shutil.rmtree(_originals(desk), ignore_errors=True)
     cooling = Cooling(prepared.state.unhealthy, clock.now())
     receipts.note_began(desk)
-    with opened(console_log, listener) as console:
+    secrets = secrets_of(desk.environment)
+    with opened(console_log, listener, secrets) as console:
         results = _performed(desk, prepared, options, number=number, console=console, cooling=cooling)
-        warnings = skipped_findings(prepared.logs)
+        warnings = skipped_findings(prepared.logs, secrets)
         status = _limited(overall(results, has_warnings=bool(warnings)), prepared, options)
         result = replace(
             _told(prepared, status, said(results, status, warnings=len(warnings))),
@@ -191,7 +194,7 @@ def _perform(job: Job, *, run: Run, console: Console, cooling: Cooling) -> JobRe
         result = run_check(job, gate, run) if isinstance(gate, Check) else run_review(job, gate, run, cooling)
     except Exception as error:  # noqa: BLE001  # one gate's trouble is not another's
         text = (error.strerror if isinstance(error, OSError) else "") or str(error) or type(error).__name__
-        result = JobResult(job.id, Outcome.BROKEN, text)
+        result = JobResult(job.id, Outcome.BROKEN, without(text, run.secrets))
     console.ended(result)
     return result
 

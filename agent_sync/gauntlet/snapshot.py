@@ -71,7 +71,7 @@ def _built(repo: Repo, outside: tuple[str, ...], hidden: tuple[str, ...]) -> Sna
     keeping.directory(home)
     work = home / f"{os.getpid()}{NEW}"
     shutil.rmtree(work, ignore_errors=True)
-    (work / "objects").mkdir(parents=True)
+    keeping.directory(work / "objects")
     try:
         variables = _private(repo, work)
         is_complete = _fill(repo, outside, hidden, variables)
