@@ -30,7 +30,9 @@ def _is_made_here(repo: Repo, base: GateBase, branch: str, seen: set[str]) -> bo
     seen.add(branch)
     entries = repo.git.ask("reflog", "show", "--format=%H %gs", f"{LOCAL}{branch}").stdout.splitlines()
     start, _, reason = entries[-1].partition(" ") if entries else ("", "", "")
-    if reason.startswith("commit"):
+    # A cut-off history may not reach back to where the clone began; its default branch is its own all the same.
+    is_default = reason.startswith("clone") and base.ref.startswith(REMOTE) and base.name.partition("/")[2] == branch
+    if reason.startswith("commit") or is_default:
         return True
     if not start or reason.startswith("fetch") or _is_copy_of_another(repo, base, reason):
         return False
