@@ -73,10 +73,12 @@ def gate_definitions(desk: Desk, start: str) -> GateDefinitions:
     base = find_gate_base(Repo(desk.git, desk.place, root or top))
     if base is None:
         return GateDefinitions(root)
+    theirs = _root_in_base(desk, base, start, top)
+    if root is None and theirs is None:
+        return GateDefinitions(None)
     repo = Repo(desk.git, desk.place, top)
     head = repo.head()
     seen = _Seen(desk, base, (head and repo.merge_base(base.commit, head)) or base.commit, head)
-    theirs = _root_in_base(seen, start, top)
     roots = sorted({one for one in (root, theirs) if one}, key=lambda one: len(one.parts), reverse=True)
     remark = moved(repo, base.ref)
     remarks = (remark,) if remark else ()
@@ -89,13 +91,13 @@ def gate_definitions(desk: Desk, start: str) -> GateDefinitions:
     return replace(found, changes=_bounded((*found.changes, *settings)), remarks=(*found.remarks, *remarks))
 
 
-def _root_in_base(seen: _Seen, start: str, top: Path) -> Path | None:
+def _root_in_base(desk: Desk, base: GateBase, start: str, top: Path) -> Path | None:
     """Return the nearest directory from `start` up to the top that holds gates in the base."""
     here = Path(os.path.realpath(start)) if start else top
     inside = here.relative_to(top).parts if top in here.parents else ()
     roots = [top.joinpath(*inside[:count]) for count in range(len(inside), -1, -1)]
     paths = {root: (root / place.GATE_CONFIG).relative_to(top).as_posix() for root in roots}
-    listed = seen.desk.git.ask("ls-tree", "-z", "--name-only", "--full-tree", seen.base.commit, "--", *paths.values())
+    listed = desk.git.ask("ls-tree", "-z", "--name-only", "--full-tree", base.commit, "--", *paths.values())
     found = set(listed.stdout.split("\0"))
     return next((root for root in roots if paths[root] in found), None)
 
