@@ -29,14 +29,24 @@ def pull_gate_root(desk: Desk) -> str | None:
     return gate_root("", top) or gate_root(desk.cwd, top)
 
 
+def has_gates(desk: Desk, start: str) -> bool:
+    """Tell whether there are gates, or should be: where the base has some, that they are gone is to be said."""
+    if gate_root(start, desk.place.root) is not None:
+        return True
+    from agent_sync.gauntlet.which_definitions import gate_definitions
+
+    found = gate_definitions(desk, start)
+    return found.root is not None or bool(found.said)
+
+
 def gate_seen(desk: Desk) -> GateSeen:
     """Return what the gate says now, running what is missing; it never blocks from here."""
     root = pull_gate_root(desk)
-    if root is None:
+    if root is None and not has_gates(desk, desk.place.root):
         return NO_GATE
     from agent_sync.gauntlet.gate import gate
 
-    here = json.dumps({"cwd": root}).encode()
+    here = json.dumps({"cwd": root or desk.place.root}).encode()
     return _seen(gate(desk, here, deadline=desk.settings.gate.deadline_s, needs_pass=True))
 
 

@@ -4,15 +4,20 @@ import contextlib
 import os
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, Any, Protocol
 
 # Lets a program begin only when somebody watches it: should we be killed before, it never begins.
 _HELD = 'read -r go <"/dev/fd/$0" && exec "$@"'
 # What a program gets to put its things in order before it is ended for good.
 GRACE = 2.0
+# Beyond that, what a warden gets to end what has left the group.
+WARDEN_GRACE = 4.0
+WARDEN = Path(__file__).with_name("warden.py")
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,8 @@ class Processes:
         # Re-entrant, because a signal may ask for the end while the same thread starts a program.
         self._lock = threading.RLock()
         self._running: set[subprocess.Popen[Any]] = set()
+        # Those that run below a warden, which ends all that came of them.
+        self._guarded: set[subprocess.Popen[Any]] = set()
         self._is_closed = False
 
     def run(
@@ -77,7 +84,8 @@ class Processes:
     ) -> int:
         """Run `command` with its output going straight to a file, however much it is; return its exit status.
 
-        At its end, and at the time limit with TimeoutError, all it left running in its group is ended too.
+        At its end, and at the time limit with TimeoutError, all it left running in its group is ended too; where it
+        is watched, on Linux, also what has left the group.
         """
         held, free = os.pipe() if watch else (None, None)
         try:
@@ -89,12 +97,12 @@ class Processes:
             if watch and free is not None:
                 watch.began(process.pid)
                 os.write(free, b"\n")
-            _close(held, free)
             return process.wait(timeout)
         except subprocess.TimeoutExpired as error:
             raise TimeoutError(f"took longer than {timeout:g} s") from error
         finally:
-            _end_gently(process)
+            _end_gently(process, is_guarded=self._is_guarded(process))
+            _close(held, free)
             if watch:
                 watch.ended(process.pid)
             self._forget(process)
@@ -130,7 +138,7 @@ class Processes:
         with self._lock:
             self._refuse_when_closed()
             process = subprocess.Popen(
-                command if held is None else ["sh", "-c", _HELD, str(held), *command],
+                command if held is None else [*_held(held), *command],
                 cwd=directory,
                 env=dict(environment),
                 stdin=files[0] or subprocess.DEVNULL,
@@ -140,11 +148,18 @@ class Processes:
                 pass_fds=() if held is None else (held,),
             )
             self._running.add(process)
+            if held is not None and _has_wardens():
+                self._guarded.add(process)
             return process
 
     def _forget(self, process: subprocess.Popen[Any]) -> None:
         with self._lock:
             self._running.discard(process)
+            self._guarded.discard(process)
+
+    def _is_guarded(self, process: subprocess.Popen[Any]) -> bool:
+        with self._lock:
+            return process in self._guarded
 
     def close(self) -> None:
         """End every program and start none from now on: this process is about to leave."""
@@ -160,7 +175,7 @@ class Processes:
         """End every program that still runs, with all it started."""
         with self._lock:
             for process in self._running:
-                _end(process)
+                _end(process, is_guarded=process in self._guarded)
 
 
 def _close(*descriptors: int | None) -> None:
@@ -169,18 +184,34 @@ def _close(*descriptors: int | None) -> None:
             os.close(descriptor)
 
 
-def _end(process: subprocess.Popen[Any]) -> None:
+def _has_wardens() -> bool:
+    return sys.platform == "linux" and bool(sys.executable)
+
+
+def _held(descriptor: int) -> list[str]:
+    """Return what lets a command begin at a byte from the descriptor, and looks after it where the system can."""
+    if _has_wardens():
+        return [sys.executable, "-I", "-S", str(WARDEN), str(descriptor), str(GRACE)]
+    return ["sh", "-c", _HELD, str(descriptor)]
+
+
+def _end(process: subprocess.Popen[Any], *, is_guarded: bool = False) -> None:
+    if is_guarded and process.poll() is None:
+        # The warden ends everything at once, then itself.
+        with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
+            os.kill(process.pid, signal.SIGUSR1)
+            process.wait(WARDEN_GRACE)
     if process.poll() is None:
         _signal(process, signal.SIGKILL)
         process.wait()
 
 
-def _end_gently(process: subprocess.Popen[Any]) -> None:
+def _end_gently(process: subprocess.Popen[Any], *, is_guarded: bool) -> None:
     """End a program and whatever is left of its group, even where the program itself is gone already."""
     if process.poll() is None:
         _signal(process, signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(GRACE)
+            process.wait(GRACE + WARDEN_GRACE if is_guarded else GRACE)
     _signal(process, signal.SIGKILL)
     process.wait()
 

@@ -24,13 +24,16 @@ def clean() -> None:
     """
     desk, loaded = project_here()
     logs = LogDir(loaded.project.log_dir)
-    if not logs.path.is_dir():
+    repo = Repo(desk.git, desk.place, loaded.project.root)
+    if not logs.path.exists():
         click.echo("There is no log directory; nothing to clean.")
         return
+    # Before the lock, which is a file in there.
+    logs.refuse_foreign(repo)
     with lock.alone(desk.place, logs.path) as is_alone:
         if not is_alone:
             raise LockHeld("A gauntlet run is in progress.", attempted="cleaning", helps="agent-sync gauntlet status")
-        moved = cleaning.clean(logs, keep=loaded.project.max_previous_logs, with_state=True)
+        moved = cleaning.clean(logs, repo, keep=loaded.project.max_previous_logs, with_state=True)
     click.echo(f"Moved the logs to {logs.path / cleaning.PREVIOUS}." if moved else "No current logs; nothing to clean.")
 
 

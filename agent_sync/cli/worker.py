@@ -153,7 +153,7 @@ def _tell_taken(begun: Begun) -> None:
         return
     status = work.hook.status
     verb = _VERBS[work.prime.verdict]
-    click.echo(f"{verb} {work.hook.task.id} on branch  quoted(status.branch, limit=100)}: {work.prime.reason}.")
+    click.echo(f"{verb} {work.hook.task.id} on branch {quoted(status.branch, limit=100)}: {work.prime.reason}.")
     if work.hook.handoff:
         click.echo(f"Resume point: {quoted(work.hook.handoff.resume_point or 'the last commit', limit=1000)}")
 

@@ -62,7 +62,7 @@ def find_base(repo: Repo, configured: str, wanted: Wanted, environment: Mapping[
             f"There is no branch or commit {name!r}.", attempted="comparing with the base", helps="git fetch"
         )
     for other in ("origin/HEAD", "origin/main", "origin/master", "main", "master"):
-        commit = repo.commit(other)
+        commit = _branch(repo, other)
         if commit:
             return Base(other, commit, f"The base branch {name} does not exist here; {other} was used instead.")
     return Base(name, None, f"The base branch {name} does not exist here; everything counts as changed.")
@@ -114,9 +114,16 @@ def _shared(repo: Repo, base: Base, head: str) -> str | None:
     return repo.merge_base(base.commit, head) or base.commit
 
 
+def _branch(repo: Repo, name: str) -> str | None:
+    """Return the commit of a branch; a tag that goes by the same name, which a fetch can bring, does not count."""
+    prefixes = ("refs/remotes/", "refs/heads/") if name.startswith("origin/") else ("refs/heads/", "refs/remotes/")
+    spelled = (*(f"{prefix}{name}" for prefix in prefixes), name)
+    return next((commit for one in spelled if (commit := repo.commit(one))), None)
+
+
 def _furthest(repo: Repo, name: str) -> str | None:
     """Return the commit of a branch or of its copy on the remote, whichever is further ahead."""
-    here = repo.commit(name)
+    here = _branch(repo, name)
     there = None if name.startswith("origin/") else repo.commit(f"refs/remotes/origin/{name}")
     if here and there and here != there:
         return there if repo.is_ancestor(here, there) else here

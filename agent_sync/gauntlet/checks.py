@@ -1,4 +1,4 @@
-"""Runs a check: one shell command, its output streamed to its log however much it is."""
+"""Runs a check: one shell command, its output streamed to its log however much it is, without secrets."""
 
 import hashlib
 import os
@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
-from agent_sync import clock
+from agent_sync import clock, files
 from agent_sync.gauntlet.commands import missing_program, with_base
 from agent_sync.gauntlet.context import NO_TIME, Run
+from agent_sync.gauntlet.masked_log import masked_into, without
 from agent_sync.gauntlet.model import Check
 from agent_sync.gauntlet.plan import Job
 from agent_sync.gauntlet.results import Executed, JobResult, Outcome
@@ -29,15 +30,16 @@ def run_check(job: Job, check: Check, run: Run) -> JobResult:
     log = run.logs.check(run.stems[job.id], run.number)
     with log.open("wb") as output:
         _say(output, f"[{datetime.now(UTC).isoformat(timespec='seconds')}] Starting {job.id}")
-        _say(output, f"Command: {command}\nDirectory: {directory}\n")
+        _say(output, without(f"Command: {command}\nDirectory: {directory}\n", run.secrets))
         begins_at, started = output.tell(), clock.now()
-        outcome, message, status = _executed(command, directory, check, run=run, output=output)
+        with masked_into(output, run.secrets) as pipe:
+            outcome, message, status = _executed(command, directory, check, run=run, output=pipe)
         ended = clock.now()
         output.seek(0, os.SEEK_END)
         ends_at = output.tell()
         _say(output, f"\nResult: {_WORDS[outcome]} - {message}")
         if outcome is Outcome.FAILED:
-            _say(output, _advice(check))
+            _say(output, without(_advice(check), run.secrets))
     ran = None
     if status is not None:
         said = _hash_of(log, begins_at, ends_at)
@@ -46,7 +48,7 @@ def run_check(job: Job, check: Check, run: Run) -> JobResult:
 
 
 def _hash_of(log: Path, start: int, end: int) -> str:
-    """Return the hash of what the program itself wrote, without our lines around it."""
+    """Return the hash of what the log keeps of the program's output, without our lines around it."""
     found = hashlib.sha256()
     with log.open("rb") as file:
         file.seek(start)
@@ -99,14 +101,15 @@ def _advice(check: Check) -> str:
     if check.fix_instructions is None:
         return ""
     try:
-        text = check.fix_instructions.read_text(encoding="utf-8", errors="replace")[:LARGEST_INSTRUCTIONS]
-    except OSError as error:
-        text = f"({check.fix_instructions} cannot be read: {error.strerror})"
+        content = files.read_plain(check.fix_instructions) or b""
+        text = content.decode("utf-8", "replace")[:LARGEST_INSTRUCTIONS]
+    except (files.NotPlain, OSError) as error:
+        text = f"({check.fix_instructions} cannot be read: {error})"
     return f"\n--- Fix Instructions ---\n{text}"
 
 
 def _say(output: IO[bytes], text: str) -> None:
-    """Write a line of ours at once, so that it stands before what the program writes through its own descriptor."""
+    """Write a line of ours at once, so that it stands before what the program writes."""
     if text:
         output.write(text.encode("utf-8", "surrogateescape") + b"\n")
         output.flush()

@@ -13,8 +13,11 @@ PREVIOUS = "previous"
 _OLD_MARKERS = (".session_ref", ".stop-hook-active", ".block-timestamps")
 
 
-def clean(logs: LogDir, *, keep: int, with_state: bool) -> bool:
+def clean(logs: LogDir, repo: Repo, *, keep: int, with_state: bool) -> bool:
     """Move the current logs to `previous/`, older ones one step on; without current logs nothing is lost."""
+    if not logs.path.exists():
+        return False
+    logs.refuse_foreign(repo)
     current = logs.current()
     record = logs.path / states.NAME
     moving = [*current, *([record] if with_state and record.is_file() else [])]
@@ -48,6 +51,7 @@ def context_change(repo: Repo, state: State | None, base: Base) -> str:
 
 
 def _rotate(directory: Path, keep: int) -> None:
+    # A link in its place is not gone into.
     shutil.rmtree(_numbered(directory, keep - 1), ignore_errors=True)
     for number in range(keep - 1, 0, -1):
         older = _numbered(directory, number - 1)

@@ -1,14 +1,18 @@
 """Reads `.gauntlet/` of one project: the main file, the checks and the reviews, and how they fit together."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
 from agent_sync import place
+from agent_sync.gauntlet import definition_files
 from agent_sync.gauntlet.adapters import ADAPTERS, adapter_of
 from agent_sync.gauntlet.gate_files import read_checks, read_reviews
 from agent_sync.gauntlet.model import (
     CONFIG_DIR,
     LOG_DIR,
+    MOST_PREVIOUS,
+    MOST_RETRIES,
     AdapterOptions,
     EntryPoint,
     Loaded,
@@ -28,16 +32,20 @@ def find_project(start: str, stop: str) -> Path | None:
     return Path(found) if found else None
 
 
-def load_project(root: Path) -> Loaded:
-    """Read everything below `.gauntlet/`; what is wrong is listed, never raised."""
+def load_project(root: Path, directory: Path | None = None) -> Loaded:
+    """Read everything below `.gauntlet/`, or a copy of it elsewhere; what is wrong is listed, never raised."""
     notes = Notes()
-    directory = root / CONFIG_DIR
-    table = read_table(directory / CONFIG_NAME, notes)
+    directory = directory or root / CONFIG_DIR
+    nothing = Project(root, directory, log_dir=root / LOG_DIR)
+    for name, reason in definition_files.on_disk(directory).refused:
+        notes.error(directory / name, 1, f"is refused: {reason}")
+    table = None if notes.problems else read_table(directory / CONFIG_NAME, notes)
     if table is None:
-        return Loaded(Project(root), tuple(notes.problems))
+        return Loaded(nothing, tuple(notes.problems))
     preference, adapters = _cli(table)
     project = replace(
         _project(root, table),
+        directory=directory,
         default_preference=preference,
         adapters=adapters,
         checks=read_checks(directory, notes),
@@ -56,8 +64,8 @@ def _project(root: Path, table: Table) -> Project:
         base_branch=table.text("base_branch", "origin/main"),
         log_dir=_log_dir(root, table),
         allow_parallel=table.flag("allow_parallel", default=True),
-        max_retries=table.whole("max_retries", 3),
-        max_previous_logs=table.whole("max_previous_logs", 3),
+        max_retries=table.whole("max_retries", 3, most=MOST_RETRIES),
+        max_previous_logs=table.whole("max_previous_logs", 3, most=MOST_PREVIOUS),
         rerun_threshold=Priority[threshold.upper()],
         entry_points=_entry_points(table),
         hook_enabled=_stop_hook(table),
@@ -65,14 +73,28 @@ def _project(root: Path, table: Table) -> Project:
 
 
 def _log_dir(root: Path, table: Table) -> Path:
-    """Return the log directory; one that holds the project itself would be cleaned away with it."""
+    """Return the log directory: one of the project's own, because what lies in it is moved and deleted."""
     given = table.text("log_dir", LOG_DIR)
-    log_dir = Path(given).expanduser() if given.startswith("~/") else root / given
-    resolved = log_dir.resolve()
-    if resolved == root.resolve() or resolved in root.resolve().parents or ".git" in resolved.parts:
+    top = root.resolve()
+    plain = Path(os.path.normpath(top / (Path(given).expanduser() if given.startswith("~/") else given)))
+    resolved = _resolved(plain)
+    if {".git", CONFIG_DIR} & set(plain.parts[len(top.parts) :]) or resolved == top:
         table.error("log_dir", f"must be a directory of its own, not `{given}`")
-        return root / LOG_DIR
-    return resolved
+    elif resolved is None or top not in resolved.parents:
+        table.warn("log_dir", f"must be inside the project, not `{given}`; `{LOG_DIR}` is used instead")
+    elif resolved != plain:
+        table.warn("log_dir", f"must not lead through a link, as `{given}` does; `{LOG_DIR}` is used instead")
+    else:
+        return plain
+    return top / LOG_DIR
+
+
+def _resolved(path: Path) -> Path | None:
+    """Return where a path leads to; nothing where links lead round in circles."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError):
+        return None
 
 
 def _cli(table: Table) -> tuple[tuple[str, ...], dict[str, AdapterOptions]]:
@@ -139,7 +161,7 @@ def _tolerated(table: Table) -> None:
     """Read what other tools use, so that a slip in it is still found."""
     debug = table.table("debug_log")
     debug.flag("enabled", default=False)
-    debug.number("max_size_mb", 10)
+    debug.number("max_size_mb", 10, most=1 << 20)
     debug.finish()
     logging = table.table("logging")
     logging.choice("level", _LEVELS, "debug")

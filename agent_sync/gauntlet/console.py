@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Protocol
 
+from agent_sync.gauntlet.masked_log import without
 from agent_sync.gauntlet.plan import Job, Skipped
 from agent_sync.gauntlet.report import progress, skipped_line
 from agent_sync.gauntlet.results import JobResult
@@ -46,8 +47,9 @@ class Silence:
 class Console:
     """The console's text of one run, in its file and to its listener."""
 
-    def __init__(self, file: IO[str], listener: Listener) -> None:
+    def __init__(self, file: IO[str], listener: Listener, secrets: tuple[str, ...]) -> None:
         self._file = file
+        self._secrets = secrets
         self._listener = listener
         self._lock = threading.Lock()
 
@@ -75,16 +77,16 @@ class Console:
     def _keep(self, line: str) -> None:
         # A full disk costs the copy, not the run.
         with contextlib.suppress(OSError):
-            self._file.write(line + "\n")
+            self._file.write(without(line, self._secrets) + "\n")
             self._file.flush()
 
 
 @contextlib.contextmanager
-def opened(path: Path, listener: Listener) -> Iterator[Console]:
+def opened(path: Path, listener: Listener, secrets: tuple[str, ...] = ()) -> Iterator[Console]:
     """Begin the console's text of a run; a file of that name is never overwritten."""
     file = path.open("x", encoding="utf-8", errors="replace")
     try:
-        yield Console(file, listener)
+        yield Console(file, listener, secrets)
     finally:
         with contextlib.suppress(OSError):
             file.close()

@@ -3,10 +3,12 @@
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from agent_sync.gauntlet.differences import Differences
 from agent_sync.gauntlet.logs import LogDir
+from agent_sync.gauntlet.masked_log import secrets_of
 from agent_sync.gauntlet.model import Project
 from agent_sync.gauntlet.watchman import Watchman
 from agent_sync.processes import Processes
@@ -30,6 +32,11 @@ class Run:
     originals: Path
     is_rerun: bool = False
     deadline: float | None = None
+
+    @cached_property
+    def secrets(self) -> tuple[str, ...]:
+        """The values of the environment that no log may hold."""
+        return secrets_of(self.environment)
 
     def left(self) -> float | None:
         """Return how many seconds of the whole run are left; None where there is no limit."""

@@ -1,14 +1,9 @@
-"""Tells how the gate definitions differ from those of the base: a branch may not quietly move its own goal."""
+"""Tells how two gate configurations differ: a branch may not quietly move its own goal."""
 
-import tempfile
 from collections.abc import Callable
 from dataclasses import fields
-from pathlib import Path
 
-from agent_sync.gauntlet.changes import Changes, Mode
-from agent_sync.gauntlet.config import load_project
-from agent_sync.gauntlet.model import CONFIG_DIR, Check, EntryPoint, Project, Review
-from agent_sync.gauntlet.repo import Repo
+from agent_sync.gauntlet.model import Check, EntryPoint, Project, Review
 
 # A change in this direction makes a gate easier to pass.
 _LOOSER: dict[str, Callable[[int, int], bool]] = {
@@ -17,28 +12,27 @@ _LOOSER: dict[str, Callable[[int, int], bool]] = {
     "enabled": lambda old, new: bool(old and not new),
     "num_reviews": lambda old, new: new < old,
 }
+_SPELLED = {"default_preference": "cli.default_preference", "adapters": "cli.adapters"}
 _QUIET = frozenset({"file", "name", "fix_instructions", "fix_with_skill", "parallel", "fail_fast"})
-
-
-def definition_changes(repo: Repo, changes: Changes, project: Project) -> tuple[str, ...]:
-    """Return one line per gate that this work added, removed, loosened or changed; nothing if it touched none."""
-    touched = any(path.startswith(f"{CONFIG_DIR}/") for path in changes.files)
-    if changes.mode is not Mode.FULL or not touched:
-        return ()
-    before = _project_at(repo, changes.before)
-    if before is None:
-        return ("the gates are new on this branch",)
-    return compared(before, project)
 
 
 def compared(before: Project, now: Project) -> tuple[str, ...]:
     """Return the differences between two configurations."""
     lines = [*_gates("check", before.checks, now.checks), *_gates("review", before.reviews, now.reviews)]
     lines += _entries(before.entry_points, now.entry_points)
+    if before.hook_enabled is not False and now.hook_enabled is False:
+        lines.append("loosened: stop_hook.enabled is false, so no stop runs the gates")
+    elif before.hook_enabled != now.hook_enabled:
+        lines.append("changed: stop_hook.enabled")
+    if now.base_branch != before.base_branch:
+        lines.append(f"changed: base_branch from {before.base_branch} to {now.base_branch}")
     if now.max_retries < before.max_retries:
         lines.append(f"loosened: max_retries from {before.max_retries} to {now.max_retries}")
     if now.rerun_threshold > before.rerun_threshold:
         lines.append(f"loosened: rerun_new_issue_threshold to {now.rerun_threshold.name.lower()}")
+    for name in ("log_dir", "max_previous_logs", "default_preference", "adapters"):
+        if getattr(before, name) != getattr(now, name):
+            lines.append(f"changed: {_SPELLED.get(name, name)}")
     return tuple(lines)
 
 
@@ -61,32 +55,33 @@ def _described(kind: str, name: str, part: str, gates: tuple[Check | Review, Che
 
 
 def _entries(before: tuple[EntryPoint, ...], now: tuple[EntryPoint, ...]) -> list[str]:
-    """Return what single parts of the project lost."""
-    current = {entry.path: entry for entry in now}
+    """Return what single parts of the project lost, and which parts are new."""
+    old, new = _by_path(before), _by_path(now)
     lines: list[str] = []
-    for entry in before:
-        new = current.get(entry.path)
-        if new is None:
-            lines.append(f"loosened: entry point {entry.path} is gone")
+    for path, entry in old.items():
+        current = new.get(path)
+        if current is None:
+            lines.append(f"loosened: entry point {path} is gone")
             continue
-        lost = [*(set(entry.checks) - set(new.checks)), *(set(entry.reviews) - set(new.reviews))]
-        lines += [f"loosened: {entry.path} is no longer guarded by {name}" for name in sorted(lost)]
-        lines += [f"loosened: {entry.path} excludes {path}" for path in new.exclude if path not in entry.exclude]
-    return lines
+        lost = [*(set(entry.checks) - set(current.checks)), *(set(entry.reviews) - set(current.reviews))]
+        lines += [f"loosened: {path} is no longer guarded by {name}" for name in sorted(lost)]
+        lines += [
+            f"loosened: {path} excludes {left_out}" for left_out in current.exclude if left_out not in entry.exclude
+        ]
+        won = [*(set(current.checks) - set(entry.checks)), *(set(current.reviews) - set(entry.reviews))]
+        lines += [f"changed: {path} is now guarded by {name}" for name in sorted(won)]
+    return [*lines, *(f"added: entry point {path}" for path in new if path not in old)]
 
 
-def _project_at(repo: Repo, commit: str) -> Project | None:
-    """Return the configuration as it was at a commit; None where there was none that could be read."""
-    where = f"{repo.prefix}{CONFIG_DIR}"
-    listed = repo.git.ask("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit, "--", where)
-    names = [name for name in listed.stdout.split("\0") if name]
-    if listed.status or not names:
-        return None
-    with tempfile.TemporaryDirectory(prefix="agent-sync-") as scratch:
-        for name in names:
-            target = Path(scratch) / name[len(repo.prefix) :]
-            target.parent.mkdir(parents=True, exist_ok=True)
-            content = repo.git.ask("cat-file", "blob", f"{commit}:{name}").stdout
-            target.write_text(content, encoding="utf-8", errors="surrogateescape")
-        loaded = load_project(Path(scratch))
-    return None if loaded.errors else loaded.project
+def _by_path(points: tuple[EntryPoint, ...]) -> dict[str, EntryPoint]:
+    """Return the parts of a project by path; what is said of one path in several places counts together."""
+    found: dict[str, EntryPoint] = {}
+    for point in points:
+        known = found.get(point.path, EntryPoint(point.path))
+        found[point.path] = EntryPoint(
+            point.path,
+            (*known.exclude, *point.exclude),
+            (*known.checks, *point.checks),
+            (*known.reviews, *point.reviews),
+        )
+    return found

@@ -16,10 +16,12 @@ from agent_sync.gauntlet.console import Console, Listener, Silence, opened
 from agent_sync.gauntlet.context import Run
 from agent_sync.gauntlet.differences import Differences
 from agent_sync.gauntlet.logs import LogDir, stems
+from agent_sync.gauntlet.masked_log import secrets_of, without
 from agent_sync.gauntlet.model import Check, Loaded
 from agent_sync.gauntlet.passes import Pass
 from agent_sync.gauntlet.plan import Job
 from agent_sync.gauntlet.prepare import Prepared, RunOptions, prepare
+from agent_sync.gauntlet.repo import Repo
 from agent_sync.gauntlet.report import MOST_NAMED, said, summary
 from agent_sync.gauntlet.results import JobResult, Outcome, RunResult, overall
 from agent_sync.gauntlet.reviews import Cooling, run_review, skipped_findings
@@ -28,19 +30,25 @@ from agent_sync.gauntlet.snapshot import Snapshot
 from agent_sync.gauntlet.state import State
 from agent_sync.gauntlet.status import Status
 from agent_sync.gauntlet.watchman import watching
+from agent_sync.gauntlet.which_definitions import GateDefinitions, gate_definitions
+from agent_sync.masking import masked
 
 PASSES = frozenset({Status.PASSED, Status.PASSED_WITH_WARNINGS})
 
 
 def execute_run(
-    desk: Desk, root: Path, options: RunOptions | None = None, listener: Listener | None = None
+    desk: Desk,
+    root: Path,
+    options: RunOptions | None = None,
+    listener: Listener | None = None,
+    *,
+    definitions: GateDefinitions | None = None,
 ) -> RunResult:
     """Run the gates of the project at `root`; trouble becomes a status, nothing is printed and nothing exits."""
     try:
-        loaded = load_project(root)
-        if loaded.errors:
-            return _unusable(loaded)
-        return _alone(desk, loaded, options or RunOptions(Wanted(working=True)), listener or Silence())
+        found = definitions or gate_definitions(desk, str(root))
+        result = _defined(desk, found, options or RunOptions(Wanted(working=True)), listener or Silence())
+        return replace(result, definitions=found.changes, remarks=result.remarks or found.remarks)
     except AgentSyncError as error:
         return RunResult(Status.ERROR, error.happened, error=str(error))
     except OSError as error:
@@ -48,8 +56,15 @@ def execute_run(
         message = f"The gates could not run: {where}{error.strerror or error}."
         return RunResult(Status.INFRASTRUCTURE_ERROR, message, error=message)
     except Exception as error:  # noqa: BLE001  # a caller that may not fail relies on it
-        message = f"The gates stumbled: {type(error).__name__}: {error}"
+        message = f"The gates failed unexpectedly: {type(error).__name__}: {masked(str(error))}"
         return RunResult(Status.ERROR, message, error=message)
+
+
+def _defined(desk: Desk, found: GateDefinitions, options: RunOptions, listener: Listener) -> RunResult:
+    if found.root is None:
+        return RunResult(Status.NO_CONFIG, wording.NO_CONFIG)
+    loaded = load_project(found.root, found.directory)
+    return _unusable(loaded) if loaded.errors else _alone(desk, loaded, options, listener, definitions=found)
 
 
 def _unusable(loaded: Loaded) -> RunResult:
@@ -58,14 +73,16 @@ def _unusable(loaded: Loaded) -> RunResult:
     return RunResult(Status.ERROR, f"The gates' configuration cannot be used: {lines[0]}{more}", error="\n".join(lines))
 
 
-def _alone(desk: Desk, loaded: Loaded, options: RunOptions, listener: Listener) -> RunResult:
+def _alone(
+    desk: Desk, loaded: Loaded, options: RunOptions, listener: Listener, *, definitions: GateDefinitions
+) -> RunResult:
     logs = LogDir(loaded.project.log_dir)
-    logs.make()
+    logs.make(Repo(desk.git, desk.place, loaded.project.root))
     with lock.alone(desk.place, logs.path) as is_alone:
         if not is_alone:
             who = lock.holder(logs.path) or "another process"
             return RunResult(Status.LOCK_EXISTS, f"A gauntlet run is already in progress ({who}).")
-        prepared = prepare(desk, loaded, options)
+        prepared = prepare(desk, loaded, options, definitions)
         return _without_running(desk, prepared, options) or _run(desk, prepared, options, listener)
 
 
@@ -100,6 +117,7 @@ def _told(prepared: Prepared, status: Status, message: str) -> RunResult:
         skipped=prepared.plan.skipped,
         notes=prepared.notes,
         definitions=prepared.definitions,
+        remarks=prepared.remarks,
         key=prepared.key,
         seen=prepared.snapshot.tree,
         base=prepared.changes.base.name,
@@ -107,7 +125,7 @@ def _told(prepared: Prepared, status: Status, message: str) -> RunResult:
 
 
 def _archive(prepared: Prepared, *, with_state: bool = False) -> bool:
-    return clean.clean(prepared.logs, keep=prepared.project.max_previous_logs, with_state=with_state)
+    return clean.clean(prepared.logs, prepared.repo, keep=prepared.project.max_previous_logs, with_state=with_state)
 
 
 def _run(desk: Desk, prepared: Prepared, options: RunOptions, listener: Listener) -> RunResult:
@@ -118,9 +136,10 @@ def _run(desk: Desk, prepared: Prepared, options: RunOptions, listener: Listener
         shutil.rmtree(_originals(desk), ignore_errors=True)
     cooling = Cooling(prepared.state.unhealthy, clock.now())
     receipts.note_began(desk)
-    with opened(console_log, listener) as console:
+    secrets = secrets_of(desk.environment)
+    with opened(console_log, listener, secrets) as console:
         results = _performed(desk, prepared, options, number=number, console=console, cooling=cooling)
-        warnings = skipped_findings(prepared.logs)
+        warnings = skipped_findings(prepared.logs, secrets)
         status = _limited(overall(results, has_warnings=bool(warnings)), prepared, options)
         result = replace(
             _told(prepared, status, said(results, status, warnings=len(warnings))),
@@ -175,7 +194,7 @@ def _perform(job: Job, *, run: Run, console: Console, cooling: Cooling) -> JobRe
         result = run_check(job, gate, run) if isinstance(gate, Check) else run_review(job, gate, run, cooling)
     except Exception as error:  # noqa: BLE001  # one gate's trouble is not another's
         text = (error.strerror if isinstance(error, OSError) else "") or str(error) or type(error).__name__
-        result = JobResult(job.id, Outcome.BROKEN, text)
+        result = JobResult(job.id, Outcome.BROKEN, without(text, run.secrets))
     console.ended(result)
     return result
 

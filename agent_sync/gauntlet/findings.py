@@ -8,12 +8,16 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from agent_sync import files
 from agent_sync.gauntlet.model import Priority
 
 # Two sentences at least this alike say the same.
 ALIKE = 0.6
 LARGEST = 4 << 20
 MOST_STARTS = 2000
+LONGEST_NUMBER = 9
+HIGHEST_LINE = 10**LONGEST_NUMBER
+LARGEST_STORED = 16 << 20
 _FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*?)```", re.DOTALL)
 
 
@@ -102,17 +106,22 @@ def _is_finding(value: object) -> bool:
 
 
 def _finding(values: dict[str, Any]) -> Finding:
-    line = values.get("line")
-    number = int(line) if isinstance(line, int | float) or (isinstance(line, str) and line.isdigit()) else 0
     return Finding(
         file=values["file"],
-        line=number,
+        line=_line(values.get("line")),
         issue=str(values["issue"]),
         fix=str(values.get("fix") or ""),
         priority=str(values.get("priority") or "medium"),
         status=str(values.get("status") or "new"),
         result=str(values.get("result") or ""),
     )
+
+
+def _line(value: object) -> int:
+    """Return a line's number in whatever form a reviewer wrote it; what is none counts as 0."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= LONGEST_NUMBER:
+        return int(value)
+    return int(value) if isinstance(value, int | float) and 0 <= value < HIGHEST_LINE else 0
 
 
 @dataclass(frozen=True)
@@ -134,8 +143,8 @@ class Stored:
 def read_stored(path: Path) -> Stored | None:
     """Return the findings in a file; None where it cannot be used."""
     try:
-        values = json.loads(path.read_bytes())
-    except (OSError, ValueError):
+        values = json.loads(files.read_plain(path, largest=LARGEST_STORED) or b"null")
+    except (files.NotPlain, OSError, ValueError, RecursionError):
         return None
     if not isinstance(values, dict) or not isinstance(values.get("status"), str):
         return None
@@ -161,8 +170,8 @@ def decided(original: Stored, edited: Stored) -> Stored:
     return replace(original, findings=tuple(findings))
 
 
-def write_stored(path: Path, stored: Stored, *, at: str, raw: str) -> None:
-    """Keep findings where the agent can decide about them."""
+def stored_text(stored: Stored, *, at: str, raw: str) -> bytes:
+    """Return findings as they are kept in a file."""
     values: dict[str, Any] = {
         "adapter": stored.adapter,
         "timestamp": at,
@@ -173,4 +182,4 @@ def write_stored(path: Path, stored: Stored, *, at: str, raw: str) -> None:
     }
     if stored.pass_iteration is not None:
         values["passIteration"] = stored.pass_iteration
-    path.write_text(json.dumps(values, indent=2, ensure_ascii=False) + "\n", encoding="utf-8", errors="replace")
+    return (json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "replace")

@@ -10,21 +10,24 @@ from typing import Any
 
 from agent_sync import clock, files
 from agent_sync.desk import Desk
-from agent_sync.gauntlet import lock, quick, stamps, state as states, wording
+from agent_sync.gauntlet import keeping, lock, quick, stamps, state as states, wording
 from agent_sync.gauntlet.changes import Wanted
-from agent_sync.gauntlet.config import find_project
 from agent_sync.gauntlet.glance import Glance, glance
 from agent_sync.gauntlet.instructions import block_reason
 from agent_sync.gauntlet.logs import LogDir
 from agent_sync.gauntlet.prepare import RunOptions, has_unresolved
-from agent_sync.gauntlet.report import for_pull
+from agent_sync.gauntlet.report import about_definitions, for_pull
 from agent_sync.gauntlet.results import RunResult
 from agent_sync.gauntlet.status import OPENS_PULL, Status, is_blocking
 from agent_sync.gauntlet.stop_event import StopEvent, read_event
 from agent_sync.gauntlet.user_config import is_nested
 from agent_sync.gauntlet.verdict import MOST_BLOCKS, Stop, Verdict, verdict
+from agent_sync.gauntlet.which_definitions import GateDefinitions, gate_definitions
+from agent_sync.masking import masked
 
 BLOCKS_FILE = "gauntlet-blocks.json"
+TOLD_FILE = "gauntlet-told.json"
+MOST_SESSIONS = 20
 # The human hears of these; the others are everyday.
 _TOLD = frozenset(
     {
@@ -78,13 +81,13 @@ def gate(desk: Desk, raw: bytes, *, deadline: float, needs_pass: bool = False) -
 
 def failed_open(error: Exception) -> GateReply:
     """Return the answer to trouble nobody foresaw."""
-    message = f"The gate stumbled: {type(error).__name__}: {error}"
+    message = f"The gate failed unexpectedly: {type(error).__name__}: {masked(str(error))}"
     return GateReply(Status.ERROR, message, human=f"agent-sync: {message}. The stop was allowed.")
 
 
 def no_project() -> GateReply:
     """Return the answer where there is no repository, and so no project."""
-    return _quick(Verdict(Status.NO_CONFIG, wording.NO_CONFIG), None)
+    return _quick(Verdict(Status.NO_CONFIG, wording.NO_CONFIG), GateDefinitions(None))
 
 
 def _answered(desk: Desk, raw: bytes, *, deadline: float, needs_pass: bool) -> GateReply:
@@ -101,25 +104,32 @@ def _answered(desk: Desk, raw: bytes, *, deadline: float, needs_pass: bool) -> G
     )
     answer = verdict(replace(first, has_config=False))
     if answer and answer.status is not Status.NO_CONFIG:
-        return _quick(answer, None)
-    root = find_project(event.cwd or desk.place.root, desk.place.root)
+        return _quick(answer, GateDefinitions(None))
+    # Before anything else: a branch that has switched its gates off must not keep that to itself.
+    definitions = gate_definitions(desk, event.cwd or desk.place.root)
+    root = definitions.root
     if root is None:
-        return no_project()
-    seen = glance(desk.place, root, desk.environment)
+        answer = Verdict(Status.NO_CONFIG, wording.NO_CONFIG)
+        return _quick(answer, definitions, told=_news(desk, event, definitions, needs_pass=needs_pass))
+    seen = glance(desk.place, root, desk.environment, directory=definitions.directory)
     before = quick.look(desk.place, str(root), seen.log_dir)
     stop = _looked(first, event, seen)
     answer = verdict(stop)
     if answer:
-        reply = _quick(answer, seen, seconds_left=stop.seconds_left)
-        if reply.due and not reply.human:
+        told = (*seen.warnings, *_news(desk, event, definitions, needs_pass=needs_pass))
+        reply = _quick(answer, definitions, told=told, seconds_left=stop.seconds_left)
+        # A stamp would answer sessions that have not been told.
+        if reply.due and not reply.human and not definitions.said:
             stamps.leave_interval(desk, root, seen.log_dir, due=reply.due, before=before)
         return reply
     if needs_pass and _is_still_failing(desk, root, Path(seen.log_dir)):
         message = "The gates failed, and nothing has changed since."
-        return GateReply(Status.FAILED, message, summary=f"Gates: Failed — {message}")
+        failed = RunResult(Status.FAILED, message, definitions=definitions.changes, remarks=definitions.remarks)
+        return GateReply(Status.FAILED, message, summary=for_pull(failed))
     # Who needs a pass asks for himself; only a stop of the agent can be sent back.
     may_block = not needs_pass and (not event.is_active or verify)
-    return _ran(desk, root, event, deadline=deadline, may_block=may_block, seen=seen)
+    _news(desk, event, definitions, needs_pass=needs_pass)
+    return _ran(desk, definitions, event, deadline=deadline, may_block=may_block, seen=seen)
 
 
 def _is_still_failing(desk: Desk, root: Path, log_dir: Path) -> bool:
@@ -152,23 +162,49 @@ def _looked(stop: Stop, event: StopEvent, seen: Glance) -> Stop:
     )
 
 
-def _quick(answer: Verdict, seen: Glance | None, *, seconds_left: float = 0.0) -> GateReply:
+def _quick(
+    answer: Verdict, definitions: GateDefinitions, *, told: tuple[str, ...] = (), seconds_left: float = 0.0
+) -> GateReply:
     due = clock.now() + timedelta(seconds=seconds_left) if answer.status is Status.INTERVAL_NOT_ELAPSED else None
     off = "Gates: off." if answer.status is Status.STOP_HOOK_DISABLED else "Gates: none configured."
     may_open = answer.status in OPENS_PULL
-    warnings = "\n".join(f"agent-sync: {warning}" for warning in (seen.warnings if seen else ()))
-    return GateReply(
-        answer.status, answer.message, human=warnings, summary=off if may_open else "", may_open_pull=may_open, due=due
-    )
+    human = "\n".join(f"agent-sync: {line}" for line in told)
+    summary = "\n".join([off, *about_definitions(definitions.changes, definitions.remarks)]) if may_open else ""
+    return GateReply(answer.status, answer.message, human=human, summary=summary, may_open_pull=may_open, due=due)
+
+
+def _news(desk: Desk, event: StopEvent, definitions: GateDefinitions, *, needs_pass: bool) -> tuple[str, ...]:
+    """Return what the person should know about the definitions, unless this session has been told the same."""
+    said = definitions.said
+    if not said or needs_pass or not event.session_id:
+        return said
+    file = Path(desk.place.state_dir) / TOLD_FILE
+    told = _told_before(file)
+    if told.get(event.session_id) == list(said):
+        return ()
+    kept = dict(list((told | {event.session_id: list(said)}).items())[-MOST_SESSIONS:])
+    with contextlib.suppress(OSError):
+        keeping.keep(file, json.dumps(kept).encode())
+    return said
+
+
+def _told_before(file: Path) -> dict[str, Any]:
+    try:
+        values = json.loads(files.read_own(file) or b"{}")
+    except (files.NotPlain, OSError, ValueError, RecursionError):
+        return {}
+    return values if isinstance(values, dict) else {}
 
 
 def _ran(  # noqa: PLR0913  # where, what, how long, and whether it may block
-    desk: Desk, root: Path, event: StopEvent, *, deadline: float, may_block: bool, seen: Glance
+    desk: Desk, definitions: GateDefinitions, event: StopEvent, *, deadline: float, may_block: bool, seen: Glance
 ) -> GateReply:
     from agent_sync.gauntlet.execute import execute_run
 
+    root = definitions.root or Path(desk.place.root)
     limit = min(deadline, time.monotonic() + desk.settings.gate.deadline_s)
-    result = execute_run(desk, root, RunOptions(Wanted(working=True), deadline=limit))
+    options = RunOptions(Wanted(working=True), deadline=limit)
+    result = execute_run(desk, root, options, definitions=definitions)
     if is_blocking(result.status) and may_block:
         result = _bounded(desk, event, result)
     blocks = is_blocking(result.status) and may_block
@@ -198,8 +234,7 @@ def _human(result: RunResult, warnings: tuple[str, ...]) -> str:
     lines = [result.message] if result.status in _TOLD else []
     lines += [line for line in result.error.splitlines() if line not in result.message]
     lines += [*warnings, *result.notes]
-    if result.definitions:
-        lines.append(f"gate definitions on this branch: {'; '.join(result.definitions)}")
+    lines += GateDefinitions(None, changes=result.definitions, remarks=result.remarks).said
     lines += [f"full details: {result.console_log}"] if result.status in _TOLD and result.console_log else []
     return "\n".join(f"agent-sync: {line}" for line in lines)
 
@@ -213,8 +248,7 @@ def _bounded(desk: Desk, event: StopEvent, result: RunResult) -> RunResult:
         return replace(result, status=Status.RETRY_LIMIT_EXCEEDED, message=message)
     values = {"turn": event.turn, "tree": result.seen, "count": count}
     with contextlib.suppress(OSError):
-        files.state_directory(file.parent)
-        files.write_atomic(file, json.dumps(values).encode())
+        keeping.keep(file, json.dumps(values).encode())
     return result
 
 

@@ -1,8 +1,9 @@
 """Reads the files that define gates: `checks/*.yml`, `reviews/*.md` and `reviews/*.yml`."""
 
+import os
 from pathlib import Path
 
-from agent_sync.gauntlet.model import Check, Review
+from agent_sync.gauntlet.model import LONGEST_TIMEOUT, MOST_REVIEWS, Check, Review
 from agent_sync.gauntlet.prompts import BUILT_IN, skill_prompt
 from agent_sync.gauntlet.reading import Notes, Table, read_table, read_text
 
@@ -67,7 +68,7 @@ def _check(file: Path, table: Table, directory: Path) -> Check:
         parallel=table.flag("parallel", default=False),
         run_in_ci=table.flag("run_in_ci", default=True),
         run_locally=table.flag("run_locally", default=True),
-        timeout=table.number("timeout", least=0.001),
+        timeout=table.number("timeout", least=0.001, most=LONGEST_TIMEOUT),
         fail_fast=table.flag("fail_fast", default=False),
         fix_instructions=_below(directory, instructions, table, "fix_instructions_file"),
         fix_with_skill=table.text("fix_with_skill"),
@@ -81,11 +82,12 @@ def _check(file: Path, table: Table, directory: Path) -> Check:
 
 
 def _below(directory: Path, given: str, table: Table, key: str) -> Path | None:
-    """Return a file below `.gauntlet/`; a path that leads elsewhere is refused."""
+    """Return a file below `.gauntlet/`; a path that leads elsewhere, or through a link, is refused."""
     if not given:
         return None
-    file = (directory / given).resolve()
-    if directory.resolve() not in file.parents:
+    top = directory.resolve()
+    file = Path(os.path.normpath(top / given))
+    if "\0" in given or top not in file.parents or file.resolve() != file:
         table.error(key, f"must be inside {directory.name}/, not `{given}`")
         return None
     return file
@@ -149,11 +151,11 @@ def _review(file: Path, table: Table, prompt: str) -> Review:
         prompt=prompt,
         model=table.text("model"),
         cli_preference=table.texts("cli_preference"),
-        num_reviews=table.whole("num_reviews", 1, least=1),
+        num_reviews=table.whole("num_reviews", 1, least=1, most=MOST_REVIEWS),
         parallel=table.flag("parallel", default=True),
         run_in_ci=table.flag("run_in_ci", default=True),
         run_locally=table.flag("run_locally", default=True),
-        timeout=table.number("timeout", least=0.001),
+        timeout=table.number("timeout", least=0.001, most=LONGEST_TIMEOUT),
         enabled=table.flag("enabled", default=True),
     )
     table.ignore("name")

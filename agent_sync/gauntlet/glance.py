@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from agent_sync import __version__, files, quiet
+from agent_sync.gauntlet import keeping
 from agent_sync.gauntlet.model import CONFIG_DIR, LOG_DIR
 from agent_sync.gauntlet.user_config import hook_settings, read_user, user_files
 from agent_sync.place import Place
@@ -22,17 +23,21 @@ class Glance:
     warnings: tuple[str, ...] = ()
 
 
-def glance(place: Place, root: Path, environment: Mapping[str, str]) -> Glance:
-    """Return the settings as last read if no file has changed since, else read them."""
+def glance(place: Place, root: Path, environment: Mapping[str, str], *, directory: Path | None = None) -> Glance:
+    """Return the settings as last read if no file has changed since, else read them.
+
+    Definitions that do not lie in the work tree itself are read every time.
+    """
+    if directory is not None:
+        return _read(root, environment, directory)
     look = _look(root, environment)
     file = Path(place.state_dir) / "gauntlet-glance.json"
     known = _kept(file, look)
     if known is not None:
         return known
-    found = _read(root, environment)
+    found = _read(root, environment, None)
     with contextlib.suppress(OSError):
-        files.state_directory(file.parent)
-        files.write_atomic(file, json.dumps({"look": look, "glance": asdict(found)}).encode(errors="replace"))
+        keeping.keep(file, json.dumps({"look": look, "glance": asdict(found)}).encode(errors="replace"))
     return found
 
 
@@ -52,10 +57,10 @@ def _kept(file: Path, look: str) -> Glance | None:
         return None
 
 
-def _read(root: Path, environment: Mapping[str, str]) -> Glance:
+def _read(root: Path, environment: Mapping[str, str], directory: Path | None) -> Glance:
     from agent_sync.gauntlet.config import load_project
 
-    loaded = load_project(root)
+    loaded = load_project(root, directory)
     hook = hook_settings(read_user(environment), loaded.project.hook_enabled, environment)
     log_dir = loaded.project.log_dir
     return Glance(

@@ -15,6 +15,7 @@ OWN_LOCK = "gauntlet.lock"
 # A lock that does not say whose it is counts this long.
 NAMELESS_S = 600
 _PS_LIMIT = 5
+_LONGEST_PID = 10
 
 
 @contextlib.contextmanager
@@ -26,7 +27,8 @@ def alone(place: Place, log_dir: Path) -> Iterator[bool]:
             return
         file = log_dir / NAME
         file.unlink(missing_ok=True)
-        file.write_text(f"{os.getpid()}\n{_started(os.getpid())}\n", encoding="utf-8")
+        with file.open("x", encoding="utf-8") as lock:
+            lock.write(f"{os.getpid()}\n{_started(os.getpid())}\n")
         try:
             yield True
         finally:
@@ -38,12 +40,13 @@ def holder(log_dir: Path) -> str | None:
     """Return who holds the run lock, or None where nobody alive does."""
     file = log_dir / NAME
     try:
-        text = file.read_text(encoding="utf-8", errors="replace")
+        content = files.read_plain(file)
         age = time.time() - file.stat().st_mtime
-    except OSError:
+    except (files.NotPlain, OSError):
         return None
+    text = (content or b"").decode("utf-8", "replace")
     pid, _, began = text.strip().partition("\n")
-    if not (pid.isascii() and pid.isdigit() and int(pid)):
+    if not (pid.isascii() and pid.isdigit() and len(pid) <= _LONGEST_PID and int(pid)):
         return "an unnamed process" if age < NAMELESS_S else None
     if not _is_alive(int(pid)) or (began and began != _started(int(pid))):
         return None

@@ -1,10 +1,15 @@
-"""The log directory: what files of a run are called, and which there are."""
+"""The log directory: what files of a run are called, which there are, and whether the directory is ours at all."""
 
 import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+
+from agent_sync import files
+from agent_sync.errors import BadConfig
+from agent_sync.gauntlet.model import CONFIG_DIR
+from agent_sync.gauntlet.repo import Repo
 
 _ODD = re.compile(r"[^A-Za-z0-9._-]")
 _NUMBERED = re.compile(r".*\.([0-9]+)\.(?:log|json)")
@@ -13,6 +18,15 @@ _LOGS = frozenset({".log", ".json"})
 # With suffixes a name must stay below what file systems take.
 LONGEST = 160
 REPORT = "report.txt"
+MARKER = ".gitignore"
+MARK = "# Logs of agent-sync's gates: they are moved and deleted.\n*\n"
+# The second is what 0.1.0 wrote.
+_MARKS = frozenset({MARK.encode(), b"*\n"})
+# What runs of agent-gauntlet, which knows no mark, leave in its directory.
+_OURS = re.compile(
+    r"(?:check|review)_.*\.[0-9]+\.(?:log|json)|console\.[0-9]+\.log|previous(?:\.[0-9]+)?"
+    r"|\.execution_state|\.gauntlet-run\.lock|\.debug\.log(?:\.[0-9]+)?|\.session_ref|\.stop-hook-active|\.block-timestamps"
+)
 
 
 @dataclass(frozen=True)
@@ -21,11 +35,44 @@ class LogDir:
 
     path: Path
 
-    def make(self) -> None:
-        """Make the directory, invisible to git: logs are never part of the work."""
+    def make(self, repo: Repo) -> None:
+        """Make the directory, invisible to git: logs are never part of the work; one that is not ours is refused."""
         if not self.path.is_dir():
             self.path.mkdir(parents=True, exist_ok=True)
-            (self.path / ".gitignore").write_text("*\n", encoding="utf-8")
+        if not self._is_marked() and self._is_like_ours():
+            (self.path / MARKER).write_text(MARK, encoding="utf-8")
+        self.refuse_foreign(repo)
+
+    def refuse_foreign(self, repo: Repo) -> None:
+        """Stop before anything is written, moved or deleted in a directory that no run of the gates has made."""
+        reason = self._why_foreign(repo)
+        if reason:
+            message = f"The log directory {self.path} is not one that agent-sync made: {reason}."
+            raise BadConfig(message, helps=f"set `log_dir` in {CONFIG_DIR}/config.yml to a directory of its own")
+
+    def _why_foreign(self, repo: Repo) -> str:
+        if self.path.is_symlink() or self.path.resolve() != self.path:
+            return "it is a symbolic link, or lies behind one"
+        if not self.path.is_dir():
+            return "it is not a directory"
+        if not self._is_marked():
+            return f"it has no {MARKER} of ours"
+        return "git tracks files in it" if repo.tracks(self.path) else ""
+
+    def _is_marked(self) -> bool:
+        try:
+            return files.read_plain(self.path / MARKER) in _MARKS
+        except (files.NotPlain, OSError):
+            return False
+
+    def _is_like_ours(self) -> bool:
+        """Tell whether a directory without our mark is empty, or holds what runs leave and nothing else."""
+        try:
+            names = [path.name for path in self.path.iterdir()]
+        except OSError:
+            return False
+        has_current = any(not name.startswith("previous") for name in names)
+        return not names or (has_current and all(_OURS.fullmatch(name) for name in names))
 
     def current(self) -> list[Path]:
         """Return the files of runs since the last cleaning."""

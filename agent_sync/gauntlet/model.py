@@ -6,6 +6,12 @@ from pathlib import Path
 
 LOG_DIR = "gauntlet_logs"
 CONFIG_DIR = ".gauntlet"
+# Far above what a project needs; beyond them a number is a slip or worse.
+MOST_RETRIES = 1000
+MOST_PREVIOUS = 100
+MOST_REVIEWS = 20
+LONGEST_TIMEOUT = 7 * 86_400
+LONGEST_INTERVAL = 365 * 1440
 
 
 class Priority(IntEnum):
@@ -89,6 +95,8 @@ class Project:
     """Everything `.gauntlet/` says."""
 
     root: Path
+    # Where the definitions were read from: `.gauntlet/` of the root, or a copy of the base's.
+    directory: Path = Path(CONFIG_DIR)
     base_branch: str = "origin/main"
     log_dir: Path = Path(LOG_DIR)
     allow_parallel: bool = True

@@ -2,15 +2,15 @@
 
 import contextlib
 import json
-import os
 import platform
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from agent_sync import __version__, files
+from agent_sync.gauntlet import definition_files, keeping
 from agent_sync.gauntlet.changes import Changes
-from agent_sync.gauntlet.model import CONFIG_DIR, Project
+from agent_sync.gauntlet.model import Project
 from agent_sync.gauntlet.repo import Repo
 from agent_sync.gauntlet.snapshot import Snapshot, digest
 from agent_sync.place import Place
@@ -36,13 +36,7 @@ def pass_key(repo: Repo, project: Project, snapshot: Snapshot, changes: Changes)
         yield snapshot.tree.encode()
         yield changes.before.encode()
         yield f"{changes.mode} {changes.base.name} {__version__} {platform.system()} {repo.prefix}".encode()
-        directory = project.root / CONFIG_DIR
-        # Definitions may lie behind links.
-        for folder, _, names in sorted(os.walk(directory, followlinks=True)):
-            for path in (Path(folder) / name for name in sorted(names)):
-                if path.is_file():
-                    yield str(path.relative_to(directory)).encode(errors="surrogateescape")
-                    yield path.read_bytes()
+        yield definition_files.on_disk(project.directory).digest.encode()
 
     return digest(parts())
 
@@ -60,8 +54,7 @@ def remember(place: Place, key: str, passed: Pass) -> None:
     """Keep a pass; not being able to costs a repeated run, nothing else."""
     with contextlib.suppress(OSError):
         file = _file(place, key)
-        files.state_directory(file.parent)
-        files.write_atomic(file, json.dumps(asdict(passed)).encode())
+        keeping.keep(file, json.dumps(asdict(passed)).encode())
         kept = sorted(file.parent.glob("*.json"), key=lambda path: path.stat().st_mtime, reverse=True)
         for old in kept[KEPT:]:
             old.unlink(missing_ok=True)

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field, replace
 
 from agent_sync.desk import Desk
 from agent_sync.gauntlet import clean, snapshot as snapshots, state as states
-from agent_sync.gauntlet.changes import Changes, Mode, Wanted, find_base, find_changes
-from agent_sync.gauntlet.definitions import definition_changes
+from agent_sync.gauntlet.changes import Base, Changes, Mode, Wanted, find_base, find_changes
+from agent_sync.gauntlet.gate_base import moved_name
 from agent_sync.gauntlet.logs import LogDir
 from agent_sync.gauntlet.model import Loaded, Project
 from agent_sync.gauntlet.passes import pass_key
@@ -14,6 +14,7 @@ from agent_sync.gauntlet.repo import Repo
 from agent_sync.gauntlet.snapshot import Snapshot
 from agent_sync.gauntlet.state import State
 from agent_sync.gauntlet.user_config import is_ci
+from agent_sync.gauntlet.which_definitions import GateDefinitions
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,10 @@ class Prepared:
     failed_runs: int
     notes: tuple[str, ...]
     definitions: tuple[str, ...]
+    remarks: tuple[str, ...]
 
 
-def prepare(desk: Desk, loaded: Loaded, options: RunOptions) -> Prepared:
+def prepare(desk: Desk, loaded: Loaded, options: RunOptions, definitions: GateDefinitions) -> Prepared:
     """Look at the repository, end a session that is over, and plan the gates."""
     project = loaded.project
     logs = LogDir(project.log_dir)
@@ -61,7 +63,7 @@ def prepare(desk: Desk, loaded: Loaded, options: RunOptions) -> Prepared:
     state = states.read(logs.path)
     over = clean.context_change(repo, state, base)
     if over:
-        clean.clean(logs, keep=project.max_previous_logs, with_state=True)
+        clean.clean(logs, repo, keep=project.max_previous_logs, with_state=True)
         notes.append(f"Earlier logs were moved aside, because {over}.")
         state = None
     snapshot = snapshots.take(repo, logs.path)
@@ -82,8 +84,14 @@ def prepare(desk: Desk, loaded: Loaded, options: RunOptions) -> Prepared:
         is_rerun=is_rerun,
         failed_runs=_failed_runs(logs, state) if is_rerun else 0,
         notes=tuple(notes),
-        definitions=definition_changes(repo, changes, project),
+        definitions=definitions.changes,
+        remarks=tuple(dict.fromkeys((*definitions.remarks, *_moved(repo, base)))),
     )
+
+
+def _moved(repo: Repo, base: Base) -> tuple[str, ...]:
+    remark = moved_name(repo, base.name)
+    return (remark,) if remark else ()
 
 
 def look(desk: Desk, loaded: Loaded, options: RunOptions) -> tuple[Changes, Plan]:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from agent_sync import files
 from agent_sync.gauntlet.model import Problem
 from agent_sync.gauntlet.yaml12 import BadYaml, Node, load
 
@@ -70,19 +71,22 @@ class Table:
         found: bool = self._typed(key, bool, "true or false", default)
         return found
 
-    def whole(self, key: str, default: int, *, least: int = 0) -> int:
-        """Return a whole number."""
-        found = self.number(key, default, least=least)
+    def whole(self, key: str, default: int, *, least: int = 0, most: int) -> int:
+        """Return a whole number within its limits."""
+        found = self.number(key, default, least=least, most=most)
         if found is None or found != int(found):
             self.error(key, "must be a whole number")
             return default
         return int(found)
 
-    def number(self, key: str, default: float | None = None, *, least: float = 0) -> float | None:
-        """Return a number that is not too small."""
+    def number(self, key: str, default: float | None = None, *, least: float = 0, most: float) -> float | None:
+        """Return a number within its limits."""
         found: float | None = self._typed(key, (int, float), "a number", default)
         if found is not None and found < least:
             self.error(key, f"must be at least {least:g}, not {found:g}")
+            return default
+        if found is not None and found > most:
+            self.error(key, f"must be at most {most:g}, not {found:g}")
             return default
         return found
 
@@ -156,9 +160,11 @@ class Table:
         return f"`{self._where.replace('`', '')}.{key}`" if self._where else f"`{key}`"
 
 
-def read_table(file: Path, notes: Notes, *, text: str | None = None, offset: int = 0) -> Table | None:
+def read_table(
+    file: Path, notes: Notes, *, text: str | None = None, offset: int = 0, may_be_link: bool = False
+) -> Table | None:
     """Return the mapping a file holds, or None after noting why not; `offset` lines stand before `text`."""
-    content = read_text(file, notes.error) if text is None else text
+    content = read_text(file, notes.error, may_be_link=may_be_link) if text is None else text
     if content is None:
         return None
     try:
@@ -169,17 +175,19 @@ def read_table(file: Path, notes: Notes, *, text: str | None = None, offset: int
     return Table(file, _shifted(node, offset) if offset else node, notes)
 
 
-def read_text(file: Path, complain: Callable[[Path, int, str], None]) -> str | None:
-    """Return a small text file, or None after saying why not."""
+def read_text(file: Path, complain: Callable[[Path, int, str], None], *, may_be_link: bool = False) -> str | None:
+    """Return a small text file, or None after saying why not; only a user's own file may be a link."""
     try:
-        if file.stat().st_size > LARGEST:
-            complain(file, 1, f"is larger than {LARGEST} bytes")
-            return None
-        return file.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        complain(file, 1, f"is not UTF-8: {error.reason} at byte {error.start}")
+        content = files.read_plain(file, largest=LARGEST, may_be_link=may_be_link)
+        if content is not None:
+            return content.decode("utf-8-sig")
+        complain(file, 1, "cannot be read: it does not exist")
+    except files.NotPlain as reason:
+        complain(file, 1, f"cannot be read: {reason}")
     except OSError as error:
         complain(file, 1, f"cannot be read: {error.strerror}")
+    except UnicodeDecodeError as error:
+        complain(file, 1, f"is not UTF-8: {error.reason} at byte {error.start}")
     return None
 
 

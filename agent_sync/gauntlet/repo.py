@@ -55,6 +55,10 @@ class Repo:
         """Tell whether `new` contains `old`."""
         return self.git.ask("merge-base", "--is-ancestor", old, new).status == 0
 
+    def tracks(self, path: Path) -> bool:
+        """Tell whether the index or HEAD has this file, or files below it."""
+        return self.git.tracks(path.relative_to(Path(self.place.root).resolve()).as_posix())
+
     def changed(self, before: str, after: str, variables: dict[str, str]) -> tuple[str, ...]:
         """Return the project's files that differ between two trees, as paths from the project's root."""
         found = self._diff(before, after, "--name-only", "-z", variables=variables)

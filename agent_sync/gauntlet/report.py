@@ -27,7 +27,7 @@ def summary(result: RunResult) -> list[str]:
         lines += [f"  Review: {path}" for path in failed.findings]
         lines += [f"  Log: {failed.log}"] if failed.log else []
     lines += [f"Skipped finding: {warning}" for warning in result.warnings]
-    lines += [f"Note: {note}" for note in (*result.notes, *result.definitions)]
+    lines += [f"Note: {note}" for note in (*result.notes, *result.definitions, *result.remarks)]
     lines += [result.message] if result.message else []
     lines += result.error.splitlines()
     return [*lines, f"Status: {HEADLINES.get(result.status, result.status)}"]
@@ -57,9 +57,14 @@ def for_pull(result: RunResult) -> str:
     lines += [f"- {one.id}: {one.outcome}" + _because(one) for one in result.results]
     lines += [f"- {one.id}: Skipped ({one.reason})" for one in result.skipped]
     lines += [f"- skipped finding: {warning}" for warning in result.warnings]
-    lines += [f"- gate definitions: {line}" for line in result.definitions]
+    lines += about_definitions(result.definitions, result.remarks)
     lines += [f"Tree: `{result.tree}`"] if result.tree else []
     return "\n".join(lines)
+
+
+def about_definitions(changes: tuple[str, ...], remarks: tuple[str, ...]) -> list[str]:
+    """Return what a pull request's body says about the definitions of its gates."""
+    return [*(f"- gate definitions: {line}" for line in changes), *(f"- {line}" for line in remarks)]
 
 
 def _because(result: JobResult) -> str:

@@ -55,7 +55,9 @@ class RunResult:
     skipped: tuple[Skipped, ...] = ()
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    # How the gate definitions differ from the base's, and what else is to be said about them and the base.
     definitions: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     tree: str = ""
     key: str = ""
     seen: str = ""

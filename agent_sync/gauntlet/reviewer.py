@@ -3,7 +3,7 @@
 import re
 import tempfile
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import IO, Any
@@ -11,6 +11,7 @@ from typing import IO, Any
 from agent_sync.gauntlet.adapters import Adapter, command, surroundings
 from agent_sync.gauntlet.context import NO_TIME, Run
 from agent_sync.gauntlet.findings import LARGEST, Answer, read_answer
+from agent_sync.gauntlet.masked_log import masked_into, without
 from agent_sync.gauntlet.model import AdapterOptions, Review
 
 DEFAULT_LIMIT = 300.0
@@ -64,28 +65,46 @@ def ask(adapter: Adapter, review: Review, prompt: str, *, run: Run, log: Path, c
     limit, _ = run.limit(review.timeout or DEFAULT_LIMIT)
     if limit is not None and limit <= 0:
         return Asked(None, NO_TIME)
-    with log.open("w+b") as output, tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as errors:
+    scratch = tempfile.TemporaryFile
+    with log.open("wb") as output, scratch() as stdin, scratch() as raw, scratch() as errors:
         stdin.write(prompt.encode("utf-8", "surrogateescape"))
         stdin.seek(0)
         try:
-            status = run.processes.stream(
-                command(adapter, options, root=run.project.root, model=review.model),
-                directory=str(run.project.root),
-                environment=surroundings(adapter, options, run.environment),
-                output=output,
-                errors=errors,
-                stdin=stdin,
-                timeout=limit,
-                watch=run.watchman,
-            )
+            with masked_into(output, run.secrets, copy=raw) as pipe:
+                status = run.processes.stream(
+                    command(adapter, options, root=run.project.root, model=review.model),
+                    directory=str(run.project.root),
+                    environment=surroundings(adapter, options, run.environment),
+                    output=pipe,
+                    errors=errors,
+                    stdin=stdin,
+                    timeout=limit,
+                    watch=run.watchman,
+                )
         except TimeoutError as error:
             return Asked(None, f"{adapter.name} {error}")
         except OSError as error:
             return Asked(None, f"{adapter.name} could not be started: {error.strerror}")
-        said, complained = _tail(output), _tail(errors)
-        output.seek(0, 2)
+        said, complained = _tail(raw), without(_tail(errors), run.secrets)
         output.write(b"\n--- STDERR ---\n" + complained.encode("utf-8", "replace") if complained else b"")
-    return _understood(adapter, said, complained, status=status, cooling=cooling)
+    return _quotable(_understood(adapter, said, complained, status=status, cooling=cooling), run.secrets)
+
+
+def _quotable(asked: Asked, secrets: tuple[str, ...]) -> Asked:
+    """Return an answer without secrets: its findings are kept, shown to the agent and listed in pull requests."""
+    answer = asked.answer
+    if answer is not None:
+        found = (
+            replace(
+                one,
+                issue=without(one.issue, secrets),
+                fix=without(one.fix, secrets),
+                result=without(one.result, secrets),
+            )
+            for one in answer.findings
+        )
+        answer = replace(answer, findings=tuple(found))
+    return replace(asked, answer=answer, raw=without(asked.raw, secrets))
 
 
 def _understood(adapter: Adapter, said: str, complained: str, *, status: int, cooling: Cooling) -> Asked:

@@ -6,10 +6,12 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from agent_sync.gauntlet import keeping
 from agent_sync.gauntlet.adapters import Adapter, adapter_of, is_installed
 from agent_sync.gauntlet.context import Run
-from agent_sync.gauntlet.findings import Finding, Stored, decided, read_stored, write_stored
+from agent_sync.gauntlet.findings import Finding, Stored, decided, read_stored, stored_text
 from agent_sync.gauntlet.logs import LogDir
+from agent_sync.gauntlet.masked_log import without
 from agent_sync.gauntlet.model import Review
 from agent_sync.gauntlet.plan import Job
 from agent_sync.gauntlet.prompts import whole_prompt
@@ -54,11 +56,11 @@ def run_review(job: Job, review: Review, run: Run, cooling: Cooling) -> JobResul
     return _combined(job.id, results, time.monotonic() - began)
 
 
-def skipped_findings(logs: LogDir) -> tuple[str, ...]:
-    """Return every finding of the session the agent decided to skip."""
+def skipped_findings(logs: LogDir, secrets: tuple[str, ...]) -> tuple[str, ...]:
+    """Return every finding of the session the agent decided to skip, without secrets: pull requests list them."""
     stored = (read_stored(path) for path in logs.reviews())
     found = (finding for one in stored if one for finding in one.findings if finding.status == "skipped")
-    return tuple(dict.fromkeys(str(finding) for finding in found))
+    return tuple(dict.fromkeys(without(str(finding), secrets) for finding in found))
 
 
 def _healthy(review: Review, run: Run, cooling: Cooling) -> list[Adapter]:
@@ -86,9 +88,9 @@ def _read(path: Path, run: Run) -> Stored | None:
 
 
 def _keep(file: Path, stored: Stored, raw: str, run: Run) -> None:
-    run.originals.mkdir(parents=True, exist_ok=True)
-    for path in (run.originals / file.name, file):
-        write_stored(path, stored, at=_now(), raw=raw[:LONGEST_RAW])
+    text = stored_text(stored, at=_now(), raw=raw[:LONGEST_RAW])
+    keeping.keep(run.originals / file.name, text)
+    file.write_bytes(text)
 
 
 def _scope(job: Job, previous: Stored | None) -> set[str]:

@@ -5,9 +5,8 @@ import time
 from datetime import datetime
 from pathlib import Path
 
-from agent_sync import files
 from agent_sync.desk import Desk
-from agent_sync.gauntlet import quick, snapshot as snapshots, unchanged
+from agent_sync.gauntlet import keeping, quick, snapshot as snapshots, unchanged
 from agent_sync.gauntlet.repo import Repo
 from agent_sync.gauntlet.results import RunResult
 from agent_sync.gauntlet.status import Status
@@ -58,6 +57,4 @@ def _moment(path: Path) -> float:
 
 def _write(target: str, text: str) -> None:
     with contextlib.suppress(OSError):
-        file = Path(target)
-        files.state_directory(file.parent)
-        files.write_atomic(file, text.encode("utf-8", "surrogateescape"))
+        keeping.keep(Path(target), text.encode("utf-8", "surrogateescape"))

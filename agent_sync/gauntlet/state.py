@@ -39,7 +39,7 @@ def read(log_dir: Path) -> State | None:
     """Return the last run; a file that cannot be read is as good as none."""
     try:
         values = json.loads(files.read_own(log_dir / NAME) or b"null")
-    except (files.NotPlain, ValueError, OSError):
+    except (files.NotPlain, ValueError, OSError, RecursionError):
         return None
     return _from_values(values) if isinstance(values, dict) else None
 

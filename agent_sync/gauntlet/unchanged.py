@@ -25,10 +25,11 @@ def work(where: Place, root: str, base: str) -> str | None:
         return None
     status = _status(where.root)
     names = None if status is None else _named(status)
-    if status is None or names is None:
+    definitions = None if names is None else _definitions(root)
+    if status is None or names is None or definitions is None:
         return None
     watched = [os.path.join(where.root, name) for name in names]
-    watched += [os.path.join(where.git_dir, "index"), *_refs(where.common_dir, base), *_definitions(root)]
+    watched += [os.path.join(where.git_dir, "index"), *_refs(where.common_dir, base), *definitions]
     lines = [base, os.fsdecode(status), *(f"{path} {quiet.state_of(path)}" for path in watched)]
     return "\0".join(lines)
 
@@ -88,10 +89,11 @@ def _refs(common_dir: str, base: str) -> list[str]:
     return [os.path.join(common_dir, *name.split("/")) for name in (*inside, *spelled, *remote)]
 
 
-def _definitions(root: str) -> list[str]:
-    """List everything below `.gauntlet/`: git does not tell of what it ignores."""
-    return sorted(
-        os.path.join(directory, name)
-        for directory, below, names in os.walk(os.path.join(root, ".gauntlet"))
-        for name in (*below, *names, ".")
-    )
+def _definitions(root: str) -> list[str] | None:
+    """List everything below `.gauntlet/`: git does not tell of what it ignores; None for too many files."""
+    found: list[str] = []
+    for directory, below, names in os.walk(os.path.join(root, ".gauntlet")):
+        found += (os.path.join(directory, name) for name in (*below, *names, "."))
+        if len(found) > MOST_FILES:
+            return None
+    return sorted(found)

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent_sync.gauntlet.model import Problem
+from agent_sync.gauntlet.model import LONGEST_INTERVAL, Problem
 from agent_sync.gauntlet.reading import Notes, read_table
 
 DEFAULT_INTERVAL = 10
+LONGEST_NUMBER = 18
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
 # Set for the programs a review starts, by us and by agent-gauntlet.
 NESTED_MARKERS = ("AGENT_SYNC_NESTED", "GAUNTLET_STOP_HOOK_ACTIVE")
@@ -38,12 +39,13 @@ def read_user(environment: Mapping[str, str]) -> HookSettings:
     if file is None:
         return HookSettings()
     notes = Notes()
-    table = read_table(file, notes)
+    # The user's own file may be a link, as dotfiles often are.
+    table = read_table(file, notes, may_be_link=True)
     if table is None:
         return HookSettings(problems=_softened(notes))
     hook = table.table("stop_hook")
     enabled = hook.flag("enabled", default=True)
-    interval = hook.whole("run_interval_minutes", DEFAULT_INTERVAL)
+    interval = hook.whole("run_interval_minutes", DEFAULT_INTERVAL, most=LONGEST_INTERVAL)
     hook.ignore("auto_push_pr", "auto_fix_pr")
     table.ignore("debug_log")
     hook.finish()
@@ -56,7 +58,8 @@ def hook_settings(user: HookSettings, project_enabled: bool | None, environment:
     enabled = user.enabled if project_enabled is None else project_enabled
     enabled = _FLAGS.get(environment.get("GAUNTLET_STOP_HOOK_ENABLED", ""), enabled)
     given = environment.get("GAUNTLET_STOP_HOOK_INTERVAL_MINUTES", "")
-    interval = int(given) if given.isascii() and given.isdigit() else user.interval_minutes
+    is_number = given.isascii() and given.isdigit() and len(given) <= LONGEST_NUMBER
+    interval = min(int(given), LONGEST_INTERVAL) if is_number else user.interval_minutes
     return HookSettings(enabled, interval, user.problems)
 
 

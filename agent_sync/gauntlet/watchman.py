@@ -15,7 +15,14 @@ while read -r sign group; do
     esac
 done
 for one in $groups; do kill -15 "-$one" 2>/dev/null; done
-[ -z "$groups" ] || sleep 1
+tries=0
+while [ -n "$groups" ] && [ "$tries" -lt 60 ]; do
+    living=
+    for one in $groups; do kill -0 "-$one" 2>/dev/null && living=1; done
+    [ -n "$living" ] || exit 0
+    sleep 0.1
+    tries=$((tries + 1))
+done
 for one in $groups; do kill -9 "-$one" 2>/dev/null; done
 """
 

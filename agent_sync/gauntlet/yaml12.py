@@ -1,12 +1,17 @@
-"""Reads YAML 1.2 into plain values that remember their lines; a key written twice is an error."""
+"""Reads YAML 1.2 into plain values that remember their lines; a key written twice is an error, and so is any excess."""
 
+import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+# Far above any real configuration, and low enough that reading up to the limit takes a fraction of a second.
+LARGEST = 64 << 10
 # Aliases can make a small text unfold without end.
 MOST_NODES = 20_000
 DEEPEST = 40
+LONGEST_NUMBER = 40
 _TAG = "tag:yaml.org,2002:"
 _BOOL = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 _NULL = frozenset({"", "~", "null", "Null", "NULL"})
@@ -37,58 +42,116 @@ def load(text: str) -> Node:
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
+    if len(text) > LARGEST:
+        raise BadYaml(1, f"it is longer than {LARGEST} characters")
     try:
-        root = YAML(typ="safe", pure=True).compose(text)
+        # Events come one by one, so reading ends at the first that is too much.
+        return _Reading(YAML(typ="safe", pure=True).parse(text)).document()
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise BadYaml(mark.line + 1 if mark else 1, error.problem or error.context or "not YAML") from error
     except (YAMLError, ValueError, RecursionError) as error:
         raise BadYaml(1, " ".join(str(error).split())) from error
-    return _Unfolding().node(root, 0) if root is not None else Node(None, 1)
 
 
-class _Unfolding:
-    """Turns the parser's nodes into ours, and stops where that would not end."""
+class _Reading:
+    """Turns the parser's events into nodes, and stops where that would not end."""
 
-    def __init__(self) -> None:
+    def __init__(self, events: Iterator[Any]) -> None:
+        self._events = events
         self._count = 0
+        self._named: dict[str, tuple[Node, int]] = {}
 
-    def node(self, raw: Any, depth: int) -> Node:
-        line = raw.start_mark.line + 1
-        self._count += 1
-        if self._count > MOST_NODES or depth > DEEPEST:
+    def document(self) -> Node:
+        found: Node | None = None
+        for event in self._events:
+            if _is(event, "DocumentStart"):
+                if found is not None:
+                    raise BadYaml(_line(event), "there is more than one document")
+                found = self._node(next(self._events), 0)
+        return found or Node(None, 1)
+
+    def _node(self, event: Any, depth: int) -> Node:
+        line = _line(event)
+        before = self._count
+        self._counted(1, line, depth)
+        if _is(event, "Alias"):
+            return self._repeated(event, line, depth)
+        if _is(event, "Scalar"):
+            node = Node(_scalar(event, line), line)
+        elif _is(event, "SequenceStart"):
+            node = Node(tuple(self._items(depth)), line)
+        else:
+            node = Node(self._mapping(depth), line)
+        if event.anchor:
+            self._named[event.anchor] = node, self._count - before
+        return node
+
+    def _repeated(self, event: Any, line: int, depth: int) -> Node:
+        if event.anchor not in self._named:
+            raise BadYaml(line, f"there is no anchor `{event.anchor}` before this alias")
+        node, size = self._named[event.anchor]
+        self._counted(size, line, depth)
+        return node
+
+    def _counted(self, nodes: int, line: int, depth: int) -> None:
+        self._count += nodes
+        if self._count > MOST_NODES:
             raise BadYaml(line, "the document unfolds without end")
-        if raw.id == "scalar":
-            return Node(_scalar(raw), line)
-        if raw.id == "sequence":
-            return Node(tuple(self.node(item, depth + 1) for item in raw.value), line)
-        return Node(self._mapping(raw, depth), line)
+        if depth > DEEPEST:
+            raise BadYaml(line, f"the document is nested more than {DEEPEST} levels deep")
 
-    def _mapping(self, raw: Any, depth: int) -> dict[str, Node]:
+    def _items(self, depth: int) -> Iterator[Node]:
+        for event in self._events:
+            if _is(event, "SequenceEnd"):
+                return
+            yield self._node(event, depth + 1)
+
+    def _mapping(self, depth: int) -> dict[str, Node]:
         found: dict[str, Node] = {}
-        for raw_key, raw_value in raw.value:
-            line = raw_key.start_mark.line + 1
-            if raw_key.id != "scalar":
+        for event in self._events:
+            if _is(event, "MappingEnd"):
+                break
+            line = _line(event)
+            if not _is(event, "Scalar"):
                 raise BadYaml(line, "a key must be a plain word")
-            key = raw_key.value
+            key: str = event.value
             if key in found:
-                raise BadYaml(line, f"`{key}` is written twice; first on line {found[key].line}")
-            value = self.node(raw_value, depth + 1)
+                raise BadYaml(line, f"`{key[:40]}` is written twice; first on line {found[key].line}")
             # Messages about a value point at its key, which is where a reader looks first.
-            found[key] = Node(value.value, line)
+            found[key] = Node(self._node(next(self._events), depth + 1).value, line)
         return found
 
 
-def _scalar(raw: Any) -> Scalar:
-    text: str = raw.value
-    tag = str(raw.ctag if hasattr(raw, "ctag") else raw.tag)
-    is_plain = raw.style is None and tag.removeprefix(_TAG) != "str"
+def _is(event: Any, kind: str) -> bool:
+    return type(event).__name__ == f"{kind}Event"
+
+
+def _line(event: Any) -> int:
+    line: int = event.start_mark.line
+    return line + 1
+
+
+def _scalar(event: Any, line: int) -> Scalar:
+    text: str = event.value
+    is_plain = event.style is None and str(event.ctag).removeprefix(_TAG) != "str"
     if not is_plain:
         return text
     if text in _NULL:
         return None
     if text in _BOOL:
         return _BOOL[text]
+    if _INT.fullmatch(text) or _FLOAT.fullmatch(text):
+        return _number(text, line)
+    return text
+
+
+def _number(text: str, line: int) -> int | float:
+    if len(text) > LONGEST_NUMBER:
+        raise BadYaml(line, f"a number has more than {LONGEST_NUMBER} characters")
     if _INT.fullmatch(text):
         return int(text, 0) if text.startswith(("0o", "0x")) else int(text)
-    return float(text) if _FLOAT.fullmatch(text) else text
+    found = float(text)
+    if not math.isfinite(found):
+        raise BadYaml(line, f"the number {text} is too large")
+    return found

@@ -13,6 +13,7 @@ from agent_sync.desk import Desk, desk_at
 from agent_sync.disk_errors import disk_trouble
 from agent_sync.errors import AgentSyncError, BadConfig
 from agent_sync.gateway.port import Gateway
+from agent_sync.gating import has_gates
 from agent_sync.hooks import reply, stamp
 from agent_sync.hooks.briefing import brief, held
 from agent_sync.hooks.event import HookEvent, parse, trigger_of
@@ -23,7 +24,7 @@ from agent_sync.hooks.watchdog import Watchdog
 from agent_sync.lifecycle.actions import Notice
 from agent_sync.lifecycle.facts import Trigger
 from agent_sync.outbox import Readers, unread
-from agent_sync.place import Place, gate_root, place_of
+from agent_sync.place import GATE_CONFIG, Place, gate_root, place_of
 from agent_sync.rounds import BUSY, IDLE, Looked, drive
 from agent_sync.settings import Settings
 from agent_sync.settings.approvals import held_back_line
@@ -53,13 +54,17 @@ def lifecycle(desk: Desk, event: HookEvent) -> Part:
 
 def gate(desk: Desk, event: HookEvent) -> Part:
     """Let the quality gate decide about the stop; its answer stands whatever becomes of the other parts."""
-    if gate_root(event.cwd, desk.place.root) is None:
+    root = gate_root(event.cwd, desk.place.root)
+    # Gates that are taken away later must be noticed, so their file is watched.
+    watch = (quiet.sight_of([str(Path(root) / GATE_CONFIG)]),) if root else ()
+    if not has_gates(desk, event.cwd):
         return Part(IDLE)
     from agent_sync.gauntlet.gate import gate as decided_by
 
     desk.gate_reply = decided_by(desk, event.raw, deadline=deadline(desk, event.trigger))
     human = desk.gate_reply.human
-    return Part(IDLE, Reply(human=(human,) if human else ()))
+    looked = Looked(was_idle=True, watch=watch) if root else BUSY
+    return Part(looked, Reply(human=(human,) if human else ()))
 
 
 def unclaimed(desk: Desk, _event: HookEvent) -> Part:

@@ -1,23 +1,14 @@
 """The quality gate inside on-stop, handoff and the pull request."""
 
 import pytest
+from support.gauntlet import GATE_CONFIG as CONFIG, add_gate
 from support.stage import agent, human, reply
-
-CONFIG = "base_branch: origin/main\nlog_dir: gauntlet_logs\nentry_points:\n  - path: .\n    checks: [lint]\n"
-CHECK = "command: test ! -e BROKEN\n"
 
 
 @pytest.fixture
 def gated(theatre):
     """Give the project one gate on its main branch: it fails while a file BROKEN is there."""
-    directory = theatre.stage.root / ".gauntlet" / "checks"
-    directory.mkdir(parents=True)
-    (directory.parent / "config.yml").write_text(CONFIG)
-    (directory / "lint.yml").write_text(CHECK)
-    (theatre.stage.root / ".gitignore").write_text("gauntlet_logs\n.agent-claim.json*\n")
-    theatre.git("add", "-A")
-    theatre.git("commit", "-q", "-m", "Add a gate")
-    theatre.git("push", "-q", "origin", "main")
+    add_gate(theatre)
     theatre.stage.command("claim", "42")
     return theatre
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.gauntlet import GatedProject
+from support.recorded import RUNNER
 
 TASK = "fix-null-pointer-in-config"
 START = ("start", "fix null pointer in config", "--template", "bugfix")
@@ -425,7 +426,7 @@ def test_output_is_shown_and_kept(tasks):
 def test_interrupted_validation_proves_nothing(tasks):
     """Ctrl-C leaves no receipt and the state of a validation that has begun; the next one takes its place."""
     tasks.do(*START)
-    ran = tasks.do("validate", "--", "kill -INT $PPID; sleep 30")
+    ran = tasks.do("validate", "--", f"kill -INT {RUNNER}; sleep 30")
     assert (ran.status, tasks.record(TASK)["receipts"], tasks.record(TASK)["state"]) == (130, [], "step_validating")
     assert tasks.do("validate", "--", "true").status == 0
     assert [one["exit_code"] for one in tasks.record(TASK)["receipts"]] == [0]
@@ -436,7 +437,7 @@ def test_killed_validation_leaves_nothing_running(tasks, tmp_path, signal_name):
     """However hard `validate` is killed, its command does not outlive it."""
     tasks.do(*START)
     pid = tmp_path / "pid"
-    tasks.do("validate", "--", f"echo $$ > {pid}; kill -{signal_name} $PPID; exec sleep 300")
+    tasks.do("validate", "--", f"echo $$ > {pid}; kill -{signal_name} {RUNNER}; exec sleep 300")
     give_up = time.monotonic() + 30
     while Path(f"/proc/{pid.read_text().strip()}/exe").exists() and time.monotonic() < give_up:
         time.sleep(0.05)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from support.gauntlet import GatedProject
-from support.recorded import Tasks
+from support.recorded import RUNNER, Tasks
 
 from agent_sync.recovery.machine import EDGES
 from agent_sync.recovery.states import Move, State
@@ -131,7 +131,7 @@ def following_a_claim(tasks: Tasks) -> None:
     tasks.do(*look)
     tasks.hold("ready_for_pr")
     tasks.do(*look)
-    assert tasks.do("validate", "--", "kill -INT $PPID; sleep 10").status == 130
+    assert tasks.do("validate", "--", f"kill -INT {RUNNER}; sleep 10").status == 130
     tasks.hold("coding")
     tasks.do(*look)
     tasks.hold("ready_for_pr")

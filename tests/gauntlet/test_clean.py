@@ -1,31 +1,55 @@
 import json
+import os
+import subprocess
 
 import pytest
 from support.gauntlet import GatedProject, write_files
 
+from agent_sync.errors import BadConfig
 from agent_sync.gauntlet import state as states
 from agent_sync.gauntlet.clean import clean
 from agent_sync.gauntlet.execute import execute_run
-from agent_sync.gauntlet.logs import LogDir, stems
+from agent_sync.gauntlet.logs import MARK, LogDir, stems
+from agent_sync.gauntlet.repo import Repo
 from agent_sync.gauntlet.state import State
+from agent_sync.git import Git
+from agent_sync.place import worktree
+from agent_sync.processes import Processes
 
 
 @pytest.fixture
-def logs(tmp_path):
-    """A log directory with one failed run."""
+def logs(repo):
+    """A log directory of ours with one failed run."""
+    directory = repo / "logs"
     write_files(
-        tmp_path, {"check_a.1.log": "", "review_b_claude@1.1.json": "{}", "console.1.log": "", ".execution_state": "{}"}
+        directory,
+        {
+            ".gitignore": MARK,
+            "check_a.1.log": "",
+            "review_b_claude@1.1.json": "{}",
+            "console.1.log": "",
+            ".execution_state": "{}",
+        },
     )
-    return LogDir(tmp_path)
+    return LogDir(directory)
+
+
+@pytest.fixture
+def git(repo):
+    """Ask git as the gate does."""
+    place = worktree(str(repo))
+    assert place
+    return Repo(Git(str(repo), Processes(), os.environ), place, repo)
 
 
 def tree(directory):
-    return sorted(str(path.relative_to(directory)) for path in directory.rglob("*") if path.is_file())
+    found = sorted(str(path.relative_to(directory)) for path in directory.rglob("*") if path.is_file())
+    return [name for name in found if name != ".gitignore"]
 
 
-def test_manual_clean_moves_everything(logs):
+def test_manual_clean_moves_everything(logs, git):
     """Logs and record go to previous/."""
-    assert clean(logs, keep=3, with_state=True)
+    assert clean(logs, git, keep=3, with_state=True)
     assert tree(logs.path) == [
         "previous/.execution_state",
         "previous/check_a.1.log",
@@ -34,39 +58,112 @@ def test_manual_clean_moves_everything(logs):
     ]
 
 
-def test_no_log_directory(tmp_path):
+def test_no_log_directory(repo, git):
     """Without a directory there is nothing to do."""
-    assert not clean(LogDir(tmp_path / "none"), keep=3, with_state=True)
+    assert not clean(LogDir(repo / "none"), git, keep=3, with_state=True)
 
 
-def test_no_current_logs(logs):
+def test_no_current_logs(logs, git):
     """Without current logs what was archived stays."""
-    clean(logs, keep=1, with_state=True)
+    clean(logs, git, keep=1, with_state=True)
     before = tree(logs.path)
-    assert not clean(logs, keep=1, with_state=True)
+    assert not clean(logs, git, keep=1, with_state=True)
     assert tree(logs.path) == before
 
 
-def test_rotation(tmp_path):
+def test_rotation(repo, git):
     """As many archives are kept as the project says, the newest as previous/."""
-    logs = LogDir(tmp_path)
+    logs = LogDir(repo / "logs")
+    logs.make(git)
     for number in range(1, 6):
-        write_files(tmp_path, {f"check_a.{number}.log": ""})
-        clean(logs, keep=3, with_state=False)
-    assert tree(tmp_path) == ["previous.1/check_a.4.log", "previous.2/check_a.3.log", "previous/check_a.5.log"]
+        write_files(logs.path, {f"check_a.{number}.log": ""})
+        clean(logs, git, keep=3, with_state=False)
+    assert tree(logs.path) == ["previous.1/check_a.4.log", "previous.2/check_a.3.log", "previous/check_a.5.log"]
 
 
-def test_nothing_is_kept_with_zero(logs):
+def test_nothing_is_kept_with_zero(logs, git):
     """With max_previous_logs 0 logs are deleted."""
-    assert clean(logs, keep=0, with_state=True)
+    assert clean(logs, git, keep=0, with_state=True)
     assert tree(logs.path) == []
 
 
-def test_foreign_files_stay(logs):
+def test_foreign_files_stay(logs, git):
     """What no run wrote is not moved."""
     write_files(logs.path, {"notes.txt": "mine", "sub/x.log": "mine", ".debug.log": "x"})
-    clean(logs, keep=3, with_state=True)
+    clean(logs, git, keep=3, with_state=True)
     assert {"notes.txt", "sub/x.log", ".debug.log"} <= set(tree(logs.path))
+
+
+def mark_of_0_1_0(logs):
+    (logs.path / ".gitignore").write_text("*\n")
+
+
+def no_mark(logs):
+    (logs.path / ".gitignore").unlink()
+
+
+def somebody_elses_mark(logs):
+    (logs.path / ".gitignore").write_text("# made by another tool\n*\n")
+
+
+def tracked(logs):
+    subprocess.run(["git", "add", "-f", "check_a.1.log"], cwd=logs.path, check=True)
+
+
+def linked(logs):
+    elsewhere = logs.path.rename(logs.path.with_name("elsewhere"))
+    logs.path.symlink_to(elsewhere)
+
+
+FOREIGN = {
+    "no mark": (no_mark, "it has no .gitignore of ours"),
+    "another's mark": (somebody_elses_mark, "it has no .gitignore of ours"),
+    "tracked": (tracked, "git tracks files in it"),
+    "linked": (linked, "it is a symbolic link, or lies behind one"),
+}
+
+
+@pytest.mark.parametrize(("spoil", "reason"), FOREIGN.values(), ids=FOREIGN)
+def test_directory_of_somebody_else_is_left_alone(logs, git, spoil, reason):
+    """Nothing is moved or deleted in a directory that does not carry our mark, is linked, or is tracked."""
+    spoil(logs)
+    before = tree(logs.path)
+    for keep in (0, 1, 3):
+        with pytest.raises(BadConfig, match=reason):
+            clean(logs, git, keep=keep, with_state=True)
+    assert tree(logs.path) == before
+
+
+def test_mark_of_the_first_version(logs, git):
+    """What 0.1.0 wrote into its log directory still counts as ours."""
+    mark_of_0_1_0(logs)
+    assert clean(logs, git, keep=3, with_state=True)
+
+
+ADOPTED = {
+    "empty": ({}, True),
+    "runs of agent-gauntlet": (
+        {"console.1.log": "", "check_x.1.log": "", "previous/a.log": "", ".debug.log": ""},
+        True,
+    ),
+    "something else": ({"console.1.log": "", "thesis.txt": "mine"}, False),
+    "only archives": ({"previous/thesis.txt": "mine"}, False),
+}
+
+
+@pytest.mark.parametrize(("files", "is_ours"), ADOPTED.values(), ids=ADOPTED)
+def test_directory_without_a_mark(repo, git, files, is_ours):
+    """A run takes over a directory that is empty or holds only what runs leave, and refuses any other."""
+    logs = LogDir(repo / "logs")
+    logs.path.mkdir()
+    write_files(logs.path, files)
+    if is_ours:
+        logs.make(git)
+        assert clean(logs, git, keep=3, with_state=True) == ("console.1.log" in files)
+    else:
+        with pytest.raises(BadConfig, match="not one that agent-sync made"):
+            logs.make(git)
+        assert sorted(tree(logs.path)) == sorted(files)
 
 
 def test_numbering(tmp_path):

@@ -1,10 +1,16 @@
+import contextlib
+import os
 from pathlib import Path
 
 import pytest
+from hypothesis import given, strategies as st
 from support.gauntlet import write_files
 
+from agent_sync.gauntlet import yaml12
 from agent_sync.gauntlet.config import find_project, load_project
+from agent_sync.gauntlet.execute import execute_run
 from agent_sync.gauntlet.model import AdapterOptions, EntryPoint, Priority
+from agent_sync.gauntlet.yaml12 import BadYaml
 
 MINIMAL = "entry_points:\n  - path: .\n"
 CLI = "cli:\n  default_preference: [claude, codex]\n"
@@ -117,6 +123,21 @@ PROBLEMS = {
     "git as log": (MINIMAL + "log_dir: .git/logs\n", "config.yml:3: `log_dir` must be a directory of its own, not `.git/logs`"),
     "interval": (MINIMAL + "stop_hook:\n  run_interval_minutes: 1\n", "config.yml:4: `stop_hook.run_interval_minutes` is ignored in a project: how often to run is each user's own choice"),
     "endless": ("a: &a [x, x, x, x, x, x, x, x, x]\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a]\nc: &c [*b, *b, *b, *b, *b, *b, *b, *b]\nd: &d [*c, *c, *c, *c, *c, *c, *c]\ne: [*d, *d, *d, *d, *d, *d, *d]\n", "the document unfolds without end"),
+    "log elsewhere": (MINIMAL + "log_dir: /var/log\n", "config.yml:3: `log_dir` must be inside the project, not `/var/log`; `gauntlet_logs` is used instead"),
+    "log above": (MINIMAL + "log_dir: ../logs\n", "config.yml:3: `log_dir` must be inside the project, not `../logs`"),
+    "log at home": (MINIMAL + "log_dir: ~/logs\n", "config.yml:3: `log_dir` must be inside the project, not `~/logs`"),
+    "definitions as log": (MINIMAL + "log_dir: .gauntlet/checks\n", "config.yml:3: `log_dir` must be a directory of its own, not `.gauntlet/checks`"),
+    "endless number": (MINIMAL + "max_retries: 1e999\n", "config.yml:3: is not valid YAML: the number 1e999 is too large"),
+    "long number": (MINIMAL + f"max_retries: {'9' * 5000}\n", "config.yml:3: is not valid YAML: a number has more than 40 characters"),
+    "long fraction": (MINIMAL + f"max_retries: 0.{'0' * 5000}1\n", "config.yml:3: is not valid YAML: a number has more than 40 characters"),
+    "too many retries": (MINIMAL + "max_retries: 100000000000000000000000000000\n", "config.yml:3: `max_retries` must be at most 1000, not 1e+29"),
+    "too many archives": (MINIMAL + "max_previous_logs: 1e30\n", "config.yml:3: `max_previous_logs` must be at most 100, not 1e+30"),
+    "deep list": (f"a: {'[' * 20_000}", "is not valid YAML: the document is nested more than 40 levels deep"),
+    "deep mapping": (f"a: {'{a: ' * 10_000}", "is not valid YAML: the document is nested more than 40 levels deep"),
+    "many anchors": ("a:\n" + "".join(f"  - &a{number} x\n" for number in range(30_000)), "is not valid YAML: it is longer than 65536 characters"),
+    "many aliases": ("a: &a x\nb: [" + "*a," * 21_000 + "]\n", "is not valid YAML: the document unfolds without end"),
+    "alias of itself": ("a: &a [*a]\n", "is not valid YAML: there is no anchor `a` before this alias"),
+    "large": (MINIMAL + "#" * (1 << 21), "config.yml:1: cannot be read: it is larger than"),
     "two documents": (MINIMAL + "---\na: 1\n", "is not valid YAML"),
     "control character": (MINIMAL + "a: '\x01'\n", "is not valid YAML"),
 }  # fmt: skip
@@ -142,6 +163,9 @@ GATE_PROBLEMS = {
     "stranger": ("reviews/a.md", "---\ncli_preference: [gemini]\n---\nGo.\n", "a.md:1: `cli_preference` names gemini, not in `cli.default_preference` (claude, codex)"),
     "no source": ("reviews/a.yml", "model: x\n", "a.yml:1: needs exactly one of `prompt_file`, `skill_name` and `builtin`"),
     "unknown builtin": ("reviews/a.yml", "builtin: magic\n", "a.yml:1: `builtin` must be one of code-quality"),
+    "endless time": ("checks/a.yml", "command: x\ntimeout: 1e300\n", "a.yml:2: `timeout` must be at most 604800, not 1e+300"),
+    "crowd": ("reviews/a.md", "---\nnum_reviews: 10000\n---\nGo.\n", "a.md:2: `num_reviews` must be at most 20, not 10000"),
+    "null in a name": ("checks/a.yml", 'command: x\nfix_instructions_file: "a\\0b"\n', "a.yml:2: `fix_instructions_file` must be inside"),
     "binary": ("checks/a.yml", b"\xff\xfe\x00", "a.yml:1: is not UTF-8"),
 }  # fmt: skip
 
@@ -178,6 +202,58 @@ def test_project_is_found_from_below(tmp_path):
     write_files(tmp_path, {"repo/part/a/b/.gauntlet/config.yml": MINIMAL})
     assert find_project(inside, str(tmp_path / "repo")) == tmp_path / "repo" / "part"
     assert find_project("/", str(tmp_path / "repo" / "part")) == tmp_path / "repo" / "part"
+
+
+LINKED = {
+    "main file": (".gauntlet/config.yml", "config.yml:1: is refused: it is a symbolic link"),
+    "check": (".gauntlet/checks/a.yml", "a.yml:1: is refused: it is a symbolic link"),
+    "prompt": (".gauntlet/prompts/p.md", "p.md:1: is refused: it is a symbolic link"),
+    "directory": (".gauntlet/checks", "checks:1: is refused: it is a symbolic link"),
+    "all": (".gauntlet", ".gauntlet:1: is refused: it is a symbolic link"),
+}
+
+
+@pytest.mark.parametrize(("name", "expected"), LINKED.values(), ids=LINKED)
+@pytest.mark.parametrize("target", ["elsewhere", "/dev/zero", "nowhere"])
+def test_linked_definitions(tmp_path, name, expected, target):
+    """A definition that a checkout brings as a link is refused by name; where the link leads is not looked at."""
+    write_files(tmp_path / "elsewhere", {"config.yml": MINIMAL, "a.yml": "command: x\n"})
+    root = tmp_path / "repo"
+    write_files(root, {".gauntlet/config.yml": MINIMAL} if name != ".gauntlet" else {"x": ""})
+    link = root / name
+    link.unlink(missing_ok=True)
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(target if target.startswith("/") else tmp_path / target)
+    assert said(load_project(root)) == [expected]
+
+
+def test_links_that_lead_round(project):
+    """Links that lead back into `.gauntlet/` are refused at once, whatever they multiply to."""
+    for name in "xyz":
+        (project.root / ".gauntlet" / name).symlink_to(".")
+    project.write({"src/a": "1"})
+    result = execute_run(project.desk(), project.root)
+    assert (result.status, "x:1: is refused: it is a symbolic link" in result.error) == ("error", True)
+
+
+def test_too_many_definitions(tmp_path):
+    """A directory with more files than any project has is refused, not read."""
+    files = {f".gauntlet/checks/c{number}.yml": "command: x\n" for number in range(501)}
+    assert said(load(tmp_path, **files)) == [".gauntlet:1: is refused: it holds more than 500 files"]
+
+
+def test_pipe_among_definitions(tmp_path):
+    """A pipe in the place of a definition is refused, not waited for."""
+    (tmp_path / ".gauntlet" / "checks").mkdir(parents=True)
+    os.mkfifo(tmp_path / ".gauntlet" / "checks" / "a.yml")
+    assert said(load(tmp_path)) == ["a.yml:1: is refused: it is not a plain file"]
+
+
+@given(text=st.text(alphabet="ab:-[]{}&*!|>'\"#%@`, \n\t019.eE+\\?~", max_size=200))
+def test_no_text_breaks_the_reader(text):
+    """Whatever a file holds, reading it gives values or our own error."""
+    with contextlib.suppress(BadYaml):
+        yaml12.load(text)
 
 
 def test_unreadable_file(tmp_path):

@@ -2,10 +2,11 @@ import subprocess
 import time
 
 import pytest
-from support.gauntlet import GatedProject
+from support.gauntlet import GatedProject, write_files
 
 from agent_sync.gauntlet.changes import Wanted
 from agent_sync.gauntlet.execute import execute_run
+from agent_sync.gauntlet.logs import MARK
 from agent_sync.gauntlet.plan import Scope
 from agent_sync.gauntlet.prepare import RunOptions
 from agent_sync.gauntlet.results import Outcome
@@ -433,7 +434,7 @@ def test_full_disk(repo):
     """A log that cannot be written is infrastructure, not a failure of the work."""
     project = gated(repo, c="command: exit 1\n")
     directory = project.root / "gauntlet_logs"
-    directory.mkdir()
+    write_files(directory, {".gitignore": MARK})
     (directory / "check_src_c.1.log").symlink_to("/dev/full")
     assert run(project).status is Status.INFRASTRUCTURE_ERROR
 

@@ -261,7 +261,7 @@ class TestStatuses:
 
     def test_unexpected_error(self, working, monkeypatch):
         """Trouble nobody foresaw allows the stop with its details."""
-        monkeypatch.setattr(gates, "find_project", lambda *_: 1 / 0)
+        monkeypatch.setattr(gates, "gate_definitions", lambda *_: 1 / 0)
         reply = stop(working)
         assert (reply.decision, reply.status) == ("approve", "error")
         assert "ZeroDivisionError" in reply.message

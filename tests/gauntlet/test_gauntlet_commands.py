@@ -4,11 +4,15 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
+from typing import ClassVar
 
 import pytest
-from support.gauntlet import GatedProject
+from support.gauntlet import GatedProject, write_files
 from support.hook import COMMAND, fixture, run
+
+from agent_sync.gauntlet.logs import MARK
 
 FAILING = "command: echo broken; exit 1\n"
 
@@ -127,9 +131,49 @@ def test_status_and_clean(failing):
     assert (failing.root / "gauntlet_logs" / "previous" / ".execution_state").exists()
 
 
+class TestLogDirectoryOfSomebodyElse:
+    """`log_dir` is a word of the repository: no command follows it out of the project or into somebody's files."""
+
+    FILES: ClassVar = {"package.json": "{}", "notes.log": "mine", "previous.2/thesis.txt": "years of work"}
+
+    def _config(self, project, line):
+        config = project.root / ".gauntlet" / "config.yml"
+        config.write_text(f"{config.read_text()}{line}\n")
+
+    @pytest.mark.parametrize("keep", [0, 3])
+    @pytest.mark.parametrize("kind", ["absolute", "home", "above", "link in the project", "committed link"])
+    def test_outside(self, failing, own_home, kind, keep):
+        """A directory outside of the project keeps every file, whatever `clean` and the gates do."""
+        precious = own_home / "precious"
+        write_files(precious, self.FILES)
+        log_dir = {"absolute": str(precious), "home": "~/precious", "above": os.path.relpath(precious, failing.root)}
+        if kind == "link in the project":
+            (failing.root / "inside").symlink_to(precious)
+        if kind == "committed link":
+            (failing.root / "gauntlet_logs").symlink_to(precious)
+        line = f"log_dir: {log_dir.get(kind, 'inside' if 'project' in kind else 'gauntlet_logs')}"
+        self._config(failing, f"max_previous_logs: {keep}\n{line}")
+        gauntlet(failing, "clean")
+        stop_hook(failing)
+        gauntlet(failing, "clean")
+        found = {path.relative_to(precious).as_posix() for path in precious.rglob("*") if path.is_file()}
+        assert found == set(self.FILES)
+
+    @pytest.mark.parametrize("keep", [0, 3])
+    def test_inside(self, failing, keep):
+        """A directory of the project that no run has made is refused with the reason, and stays as it is."""
+        write_files(failing.root / "src" / "data", self.FILES)
+        failing.commit("Add data")
+        self._config(failing, f"max_previous_logs: {keep}\nlog_dir: src/data")
+        found = gauntlet(failing, "clean")
+        assert (found.status, "is not one that agent-sync made" in found.stderr) == (1, True)
+        assert stop_hook(failing).reply["status"] == "error"
+        assert failing.git("status", "--porcelain", "--", "src/data") == ""
+
+
 def test_clean_during_a_run(failing):
     """A session that is being written is not moved away."""
-    failing.write({"gauntlet_logs/.gauntlet-run.lock": f"{os.getpid()}\n"})
+    failing.write({"gauntlet_logs/.gitignore": MARK, "gauntlet_logs/.gauntlet-run.lock": f"{os.getpid()}\n"})
     found = gauntlet(failing, "clean")
     assert (found.status, "in progress" in found.stderr) == (8, True)
 
@@ -249,6 +293,24 @@ class TestKilledRuns:
         assert (project.root / ".git" / "index").read_bytes() == index
         project.write({".gauntlet/checks/ok.yml": FAILING})
         assert stop_hook(project).reply["status"] == "failed"
+
+    LEAVING: ClassVar = {
+        "session": "setsid sleep 300 & echo $! > {pid}; sleep 300",
+        "double fork": "sh -c 'setsid sh -c \"echo \\$\\$ > {pid}; exec sleep 300\" &' & sleep 300",
+    }
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a program can leave")
+    @pytest.mark.parametrize("command", LEAVING.values(), ids=LEAVING)
+    @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+    def test_what_left_the_session_ends_too(self, failing, command, number):
+        """A gate's program that made itself a session of its own does not outlive a run that is killed."""
+        pid = failing.root / "ignored"
+        failing.write({".gauntlet/checks/ok.yml": f"command: |\n  {command.format(pid=pid)}\n"})
+        with subprocess.Popen([COMMAND, "gauntlet", "run"], cwd=failing.root, stdout=subprocess.DEVNULL) as process:
+            wait_for(lambda: pid.exists() and pid.read_text().strip())
+            process.send_signal(number)
+            process.wait(30)
+        assert is_gone(int(pid.read_text()))
 
     def test_stop_during_a_run(self, hanging):
         """While it lives the lock counts, and the loser leaves no file."""

@@ -1,6 +1,16 @@
+import os
 import subprocess
 import sys
+import tempfile
+import threading
 import time
+
+import pytest
+
+from agent_sync.gauntlet.watchman import watching
+from agent_sync.processes import Processes
+
+linux_only = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a program can leave")
 
 CODE = """
 import os, sys, subprocess, signal
@@ -37,9 +47,101 @@ def test_groups_of_a_killed_process_end():
 
 def test_without_a_shell(monkeypatch):
     """Where no shell can be started a run goes on unwatched."""
-    from agent_sync.gauntlet.watchman import watching
-
     monkeypatch.setenv("PATH", "/nowhere")
     with watching() as watchman:
         watchman.began(1)
         watchman.ended(1)
+
+
+def streamed(command, *, processes=None, environment=None, timeout=None):
+    """Run a watched shell line; return its exit status and what it printed."""
+    with watching() as watchman, tempfile.TemporaryFile() as output:
+        status = (processes or Processes()).stream(
+            ["sh", "-c", command],
+            directory="/",
+            environment=os.environ if environment is None else environment,
+            output=output,
+            timeout=timeout,
+            watch=watchman,
+        )
+        output.seek(0)
+        return status, output.read()
+
+
+LEAVING = {
+    "session": "setsid sleep 300 & echo $! > {pid}",
+    "sessions below": "setsid sh -c 'setsid sleep 300 & echo $! > {pid}; sleep 300' &",
+    "double fork": "(setsid sh -c 'echo $$ > {pid}; exec sleep 300' &)",
+    "deaf": "setsid sh -c 'trap \"\" TERM HUP; echo $$ > {pid}; sleep 300; sleep 300' &",
+}
+
+
+def has_written(file):
+    give_up = time.monotonic() + 20
+    while not (file.exists() and file.read_text().strip()) and time.monotonic() < give_up:
+        time.sleep(0.02)
+    return int(file.read_text())
+
+
+@linux_only
+class TestWhatLeaves:
+    """What a gate's program starts ends with it, wherever it went."""
+
+    @pytest.mark.parametrize("command", LEAVING.values(), ids=LEAVING)
+    def test_after_the_program(self, tmp_path, command):
+        """What left the program's session is ended when the program has ended."""
+        pid = tmp_path / "pid"
+        wait = f"until [ -s {pid} ]; do sleep 0.02; done; exit 3"
+        status, _ = streamed(f"{command.format(pid=pid)}\n{wait}")
+        assert (status, is_running(int(pid.read_text()))) == (3, False)
+
+    def test_at_the_time_limit(self, tmp_path):
+        """The time limit takes down what left the session too."""
+        pid = tmp_path / "pid"
+        with pytest.raises(TimeoutError):
+            streamed(f"setsid sleep 300 & echo $! > {pid}; sleep 300", timeout=1)
+        assert not is_running(int(pid.read_text()))
+
+    def test_ended_by_another_thread(self, tmp_path):
+        """So does the end of all programs at once."""
+        pid, processes = tmp_path / "pid", Processes()
+        line = f"setsid sleep 300 & echo $! > {pid}; sleep 300"
+        worker = threading.Thread(target=streamed, args=(line,), kwargs={"processes": processes})
+        worker.start()
+        left = has_written(pid)
+        processes.end_all()
+        worker.join(20)
+        assert not worker.is_alive()
+        assert not is_running(left)
+
+    def test_programs_side_by_side(self, tmp_path):
+        """The end of one program leaves what another one started alone."""
+        pid, go = tmp_path / "pid", tmp_path / "go"
+        found = []
+        line = f"setsid sleep 300 & echo $! > {pid}; until [ -e {go} ]; do sleep 0.02; done; kill -0 $(cat {pid})"
+        worker = threading.Thread(target=lambda: found.append(streamed(line)[0]))
+        worker.start()
+        has_written(pid)
+        assert streamed("setsid sleep 300 & exit 0")[0] == 0
+        go.touch()
+        worker.join(20)
+        assert found == [0]
+
+
+SAME = {
+    "status": ("exit 3", 3, b""),
+    "signal": ("kill -9 $$", -9, b""),
+    "broken pipe": ("sh -c 'yes; echo $? >&2' | head -1 >/dev/null", 0, b"141\n"),
+    "environment": (
+        "env | grep -v -e ^PWD= -e ^_= -e ^SHLVL= -e ^OLDPWD= | sort",
+        0,
+        b"LANG=C\nPATH=/usr/bin:/bin\nX= a=b \n",
+    ),
+}
+
+
+@pytest.mark.parametrize(("command", "status", "output"), SAME.values(), ids=SAME)
+def test_watched_programs_notice_nothing(command, status, output):
+    """Exit status, signals and environment of a watched program are what they would be without anybody watching."""
+    environment = {"PATH": "/usr/bin:/bin", "LANG": "C", "X": " a=b "}
+    assert streamed(command, environment=environment) == (status, output)

@@ -12,6 +12,8 @@ from agent_sync.desk import Desk
 from agent_sync.gauntlet.repo import Repo
 from agent_sync.place import worktree
 
+GATE_CONFIG = "base_branch: origin/main\nlog_dir: gauntlet_logs\nentry_points:\n  - path: .\n    checks: [lint]\n"
+GATE_CHECK = "command: test ! -e BROKEN\n"
 ONE_CHECK = "entry_points:\n  - path: src\n    checks: [ok]\n"
 
 
@@ -21,6 +23,15 @@ def write_files(root: Path, files: Mapping[str, str | bytes]) -> None:
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def add_gate(theatre) -> None:
+    """Give a clone of the local GitHub one gate on its main branch: it fails while a file BROKEN is there."""
+    gate = {".gauntlet/config.yml": GATE_CONFIG, ".gauntlet/checks/lint.yml": GATE_CHECK}
+    write_files(theatre.stage.root, gate | {".gitignore": "gauntlet_logs\n.agent-claim.json*\n"})
+    theatre.git("add", "-A")
+    theatre.git("commit", "-q", "-m", "Add a gate")
+    theatre.git("push", "-q", "origin", "main")
 
 
 class GatedProject:
