@@ -218,7 +218,7 @@ def state_directory(directory: Path) -> Path:
     """Make a directory of ours, private, which says in one line what it is; one that is too open is closed."""
     with naming(directory, could_not_be="made"):
         if not directory.is_dir():
-            _make_private_directories(directory)
+            private_directory(directory)
             readme = directory / "README"
             readme.touch(PRIVATE)
             readme.write_text("Working state of agent-sync. Safe to delete.\n", encoding="utf-8")
@@ -245,10 +245,10 @@ def tighten(directory: Path) -> None:
             directory.chmod(PRIVATE_DIRECTORY)
 
 
-def _make_private_directories(directory: Path) -> None:
+def private_directory(directory: Path) -> None:
     """Make a directory and those above it, which `mkdir` alone would make as open as the umask allows."""
     if not directory.is_dir():
-        _make_private_directories(directory.parent)
+        private_directory(directory.parent)
         directory.mkdir(mode=PRIVATE_DIRECTORY, exist_ok=True)
 
 

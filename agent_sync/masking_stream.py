@@ -5,12 +5,13 @@ from collections.abc import Iterable
 
 from agent_sync.masking import masked
 
-# A line is waited for this long; what is longer is no line.
-LONGEST_LINE = 1 << 16
+# A line may be held back this long before it is passed on in pieces; no token is longer than the overlap.
+LONGEST_LINE = 1 << 18
+OVERLAP = 1 << 14
 _BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
 _END = re.compile(r"-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
-# What a token can be made of: anything else is a place to cut at.
-_IN_TOKENS = re.compile(rb"[A-Za-z0-9_+/=.:@%-]+\Z")
+# What no token has inside: a place to cut at.
+_SEPARATOR = re.compile(r"[^A-Za-z0-9_+/=.:@%~-]")
 
 
 class StreamMask:
@@ -27,8 +28,7 @@ class StreamMask:
         self._held += chunk
         cut = self._held.rfind(b"\n") + 1
         if not cut and len(self._held) > LONGEST_LINE:
-            word = _IN_TOKENS.search(self._held)
-            cut = (word.start() if word else 0) or len(self._held)
+            cut = self._inside_a_line()
         whole, self._held = self._held[:cut], self._held[cut:]
         return self._masked(whole)
 
@@ -36,6 +36,16 @@ class StreamMask:
         """Return what is left, now that nothing more comes."""
         whole, self._held = self._held, b""
         return self._masked(whole)
+
+    def _inside_a_line(self) -> int:
+        """Return where an endless line can be cut: between two words, and through none of the secrets."""
+        text = self._held.decode("latin-1")
+        found = _SEPARATOR.search(text, len(text) - OVERLAP)
+        cut = found.end() if found else len(text) - OVERLAP
+        for secret in self._secrets:
+            at = text.find(secret, max(0, cut - len(secret) + 1), cut + len(secret) - 1)
+            cut = at if 0 <= at < cut else cut
+        return cut
 
     def _masked(self, content: bytes) -> bytes:
         text = content.decode("latin-1")

@@ -12,6 +12,11 @@ import time
 from agent_sync import __version__, place
 from agent_sync.place import Place
 
+# The type checker knows this name without the module `typing`, which would have to be loaded.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 NESTED = ("AGENT_SYNC_NESTED", "GAUNTLET_STOP_HOOK_ACTIVE")
 # The file type in a mode, and those of links and plain files: `stat` has them too, and would have to be loaded.
 S_IFMT, S_IFLNK, S_IFREG = 0o170000, 0o120000, 0o100000
@@ -36,7 +41,7 @@ def is_nested() -> bool:
     return has_marker(os.environ) and not _is_named_by_checkout()
 
 
-def has_marker(environment: "os._Environ[str] | dict[str, str]") -> bool:
+def has_marker(environment: "Mapping[str, str]") -> bool:
     """Tell whether the variables name an agent that a gate has started."""
     return any(environment.get(name) for name in NESTED)
 

@@ -10,10 +10,11 @@ from typing import IO
 from agent_sync import clock, files
 from agent_sync.gauntlet.commands import missing_program, with_base
 from agent_sync.gauntlet.context import NO_TIME, Run
-from agent_sync.gauntlet.masked_log import masked_into, without
+from agent_sync.gauntlet.masked_log import masked_into
 from agent_sync.gauntlet.model import Check
 from agent_sync.gauntlet.plan import Job
 from agent_sync.gauntlet.results import Executed, JobResult, Outcome
+from agent_sync.masking import masked
 
 # What a shell reports of a program that was ended at its time limit.
 TIMED_OUT = 124
@@ -30,7 +31,7 @@ def run_check(job: Job, check: Check, run: Run) -> JobResult:
     log = run.logs.check(run.stems[job.id], run.number)
     with log.open("wb") as output:
         _say(output, f"[{datetime.now(UTC).isoformat(timespec='seconds')}] Starting {job.id}")
-        _say(output, without(f"Command: {command}\nDirectory: {directory}\n", run.secrets))
+        _say(output, masked(f"Command: {command}\nDirectory: {directory}\n", run.secrets))
         begins_at, started = output.tell(), clock.now()
         with masked_into(output, run.secrets) as pipe:
             outcome, message, status = _executed(command, directory, check, run=run, output=pipe)
@@ -39,7 +40,7 @@ def run_check(job: Job, check: Check, run: Run) -> JobResult:
         ends_at = output.tell()
         _say(output, f"\nResult: {_WORDS[outcome]} - {message}")
         if outcome is Outcome.FAILED:
-            _say(output, without(_advice(check), run.secrets))
+            _say(output, masked(_advice(check), run.secrets))
     ran = None
     if status is not None:
         said = _hash_of(log, begins_at, ends_at)

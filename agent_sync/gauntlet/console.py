@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Protocol
 
-from agent_sync.gauntlet.masked_log import without
 from agent_sync.gauntlet.plan import Job, Skipped
 from agent_sync.gauntlet.report import progress, skipped_line
 from agent_sync.gauntlet.results import JobResult
+from agent_sync.masking import masked
 
 
 class Listener(Protocol):
@@ -77,7 +77,7 @@ class Console:
     def _keep(self, line: str) -> None:
         # A full disk costs the copy, not the run.
         with contextlib.suppress(OSError):
-            self._file.write(without(line, self._secrets) + "\n")
+            self._file.write(masked(line, self._secrets) + "\n")
             self._file.flush()
 
 

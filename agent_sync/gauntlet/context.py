@@ -8,9 +8,9 @@ from pathlib import Path
 
 from agent_sync.gauntlet.differences import Differences
 from agent_sync.gauntlet.logs import LogDir
-from agent_sync.gauntlet.masked_log import secrets_of
 from agent_sync.gauntlet.model import Project
 from agent_sync.gauntlet.watchman import Watchman
+from agent_sync.masking import secrets_of
 from agent_sync.processes import Processes
 
 NO_TIME = "the gate's time was used up"

@@ -16,7 +16,6 @@ from agent_sync.gauntlet.console import Console, Listener, Silence, opened
 from agent_sync.gauntlet.context import Run
 from agent_sync.gauntlet.differences import Differences
 from agent_sync.gauntlet.logs import LogDir, stems
-from agent_sync.gauntlet.masked_log import secrets_of, without
 from agent_sync.gauntlet.model import Check, Loaded
 from agent_sync.gauntlet.passes import Pass
 from agent_sync.gauntlet.plan import Job
@@ -31,7 +30,7 @@ from agent_sync.gauntlet.state import State
 from agent_sync.gauntlet.status import Status
 from agent_sync.gauntlet.watchman import watching
 from agent_sync.gauntlet.which_definitions import GateDefinitions, gate_definitions
-from agent_sync.masking import masked
+from agent_sync.masking import masked, secrets_of
 
 PASSES = frozenset({Status.PASSED, Status.PASSED_WITH_WARNINGS})
 
@@ -194,7 +193,7 @@ def _perform(job: Job, *, run: Run, console: Console, cooling: Cooling) -> JobRe
         result = run_check(job, gate, run) if isinstance(gate, Check) else run_review(job, gate, run, cooling)
     except Exception as error:  # noqa: BLE001  # one gate's trouble is not another's
         text = (error.strerror if isinstance(error, OSError) else "") or str(error) or type(error).__name__
-        result = JobResult(job.id, Outcome.BROKEN, without(text, run.secrets))
+        result = JobResult(job.id, Outcome.BROKEN, masked(text, run.secrets))
     console.ended(result)
     return result
 

@@ -1,20 +1,16 @@
 """Keeps the gate's own files in the git directory: for the user alone, whatever the umask."""
 
 import contextlib
-import os
 import shutil
 from pathlib import Path
 
 from agent_sync import files
-from agent_sync.place import STATE_NAME
-
-_FILE, _DIRECTORY = 0o600, 0o700
 
 
 def keep(path: Path, content: bytes) -> None:
     """Replace one of our files."""
-    directory(path.parent)
-    files.write_atomic(path, content, mode=_FILE, is_exact=True)
+    files.state_directory(path.parent)
+    files.write_atomic(path, content)
 
 
 def holds(path: Path, content: bytes) -> bool:
@@ -23,19 +19,6 @@ def holds(path: Path, content: bytes) -> bool:
         return files.read_own(path, largest=len(content)) == content
     except (files.NotPlain, OSError):
         return False
-
-
-def directory(path: Path) -> Path:
-    """Make a directory of ours and those above it up to the state directory; a looser one is tightened."""
-    if path.name != STATE_NAME and STATE_NAME in path.parent.parts:
-        directory(path.parent)
-        path.mkdir(mode=_DIRECTORY, exist_ok=True)
-    else:
-        files.state_directory(path)
-    found = path.stat()
-    if found.st_mode & 0o077 and found.st_uid == os.geteuid():
-        path.chmod(_DIRECTORY)
-    return path
 
 
 def prune(home: Path, most: int) -> None:

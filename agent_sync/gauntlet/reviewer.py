@@ -11,8 +11,9 @@ from typing import IO, Any
 from agent_sync.gauntlet.adapters import Adapter, command, surroundings
 from agent_sync.gauntlet.context import NO_TIME, Run
 from agent_sync.gauntlet.findings import LARGEST, Answer, read_answer
-from agent_sync.gauntlet.masked_log import masked_into, without
+from agent_sync.gauntlet.masked_log import masked_into
 from agent_sync.gauntlet.model import AdapterOptions, Review
+from agent_sync.masking import masked
 
 DEFAULT_LIMIT = 300.0
 COOLING = timedelta(hours=1)
@@ -85,7 +86,7 @@ def ask(adapter: Adapter, review: Review, prompt: str, *, run: Run, log: Path, c
             return Asked(None, f"{adapter.name} {error}")
         except OSError as error:
             return Asked(None, f"{adapter.name} could not be started: {error.strerror}")
-        said, complained = _tail(raw), without(_tail(errors), run.secrets)
+        said, complained = _tail(raw), masked(_tail(errors), run.secrets)
         output.write(b"\n--- STDERR ---\n" + complained.encode("utf-8", "replace") if complained else b"")
     return _quotable(_understood(adapter, said, complained, status=status, cooling=cooling), run.secrets)
 
@@ -97,14 +98,14 @@ def _quotable(asked: Asked, secrets: tuple[str, ...]) -> Asked:
         found = (
             replace(
                 one,
-                issue=without(one.issue, secrets),
-                fix=without(one.fix, secrets),
-                result=without(one.result, secrets),
+                issue=masked(one.issue, secrets),
+                fix=masked(one.fix, secrets),
+                result=masked(one.result, secrets),
             )
             for one in answer.findings
         )
         answer = replace(answer, findings=tuple(found))
-    return replace(asked, answer=answer, raw=without(asked.raw, secrets))
+    return replace(asked, answer=answer, raw=masked(asked.raw, secrets))
 
 
 def _understood(adapter: Adapter, said: str, complained: str, *, status: int, cooling: Cooling) -> Asked:

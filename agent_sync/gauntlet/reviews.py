@@ -11,13 +11,13 @@ from agent_sync.gauntlet.adapters import Adapter, adapter_of, is_installed
 from agent_sync.gauntlet.context import Run
 from agent_sync.gauntlet.findings import Finding, Stored, decided, read_stored, stored_text
 from agent_sync.gauntlet.logs import LogDir
-from agent_sync.gauntlet.masked_log import without
 from agent_sync.gauntlet.model import Review
 from agent_sync.gauntlet.plan import Job
 from agent_sync.gauntlet.prompts import whole_prompt
 from agent_sync.gauntlet.results import JobResult, Outcome
 from agent_sync.gauntlet.reviewer import Asked, Cooling, ask
 from agent_sync.gauntlet.second_look import Ask, Keep, Turn, cleaned, judged, next_turn
+from agent_sync.masking import masked
 
 LONGEST_RAW = 100_000
 __all__ = ["Cooling", "run_review", "skipped_findings"]
@@ -60,7 +60,7 @@ def skipped_findings(logs: LogDir, secrets: tuple[str, ...]) -> tuple[str, ...]:
     """Return every finding of the session the agent decided to skip, without secrets: pull requests list them."""
     stored = (read_stored(path) for path in logs.reviews())
     found = (finding for one in stored if one for finding in one.findings if finding.status == "skipped")
-    return tuple(dict.fromkeys(without(str(finding), secrets) for finding in found))
+    return tuple(dict.fromkeys(masked(str(finding), secrets) for finding in found))
 
 
 def _healthy(review: Review, run: Run, cooling: Cooling) -> list[Adapter]:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent_sync import files
 from agent_sync.errors import GitFailed
-from agent_sync.gauntlet import keeping
 from agent_sync.gauntlet.repo import SLOW_LIMIT, Repo
 from agent_sync.place import CLAIM_NAME
 
@@ -68,10 +68,10 @@ def prune(repo: Repo) -> None:
 
 def _built(repo: Repo, outside: tuple[str, ...], hidden: tuple[str, ...]) -> Snapshot:
     home = _home(repo)
-    keeping.directory(home)
+    files.private_directory(home)
     work = home / f"{os.getpid()}{NEW}"
     shutil.rmtree(work, ignore_errors=True)
-    keeping.directory(work / "objects")
+    files.private_directory(work / "objects")
     try:
         variables = _private(repo, work)
         is_complete = _fill(repo, outside, hidden, variables)

@@ -4,14 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent_sync import quiet
 from agent_sync.gauntlet.model import LONGEST_INTERVAL, Problem
 from agent_sync.gauntlet.reading import Notes, read_table
 
 DEFAULT_INTERVAL = 10
 LONGEST_NUMBER = 18
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
-# Set for the programs a review starts, by us and by agent-gauntlet.
-NESTED_MARKERS = ("AGENT_SYNC_NESTED", "GAUNTLET_STOP_HOOK_ACTIVE")
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ def hook_settings(user: HookSettings, project_enabled: bool | None, environment:
 
 def is_nested(environment: Mapping[str, str]) -> bool:
     """Tell whether this process runs inside a review of ours."""
-    return any(environment.get(name) for name in NESTED_MARKERS)
+    return quiet.has_marker(environment)
 
 
 def is_ci(environment: Mapping[str, str]) -> bool:

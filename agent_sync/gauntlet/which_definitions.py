@@ -199,7 +199,7 @@ def _copy(desk: Desk, definitions: DefinitionFiles) -> Path:
     """Keep definitions of a commit where they can be read like those of a work tree; return their `.gauntlet/`."""
     home = Path(desk.place.state_dir).resolve() / "definitions"
     target = home / definitions.digest[:32] / CONFIG_DIR
-    keeping.directory(target)
+    files.private_directory(target)
     for name, content in definitions.contents.items():
         if not keeping.holds(target / name, content):
             keeping.keep(target / name, content)

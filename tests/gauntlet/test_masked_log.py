@@ -16,30 +16,14 @@ from support.hook import COMMAND
 from support.reviewers import Reviewer
 
 from agent_sync.gauntlet.execute import execute_run
-from agent_sync.gauntlet.masked_log import LONGEST_LINE, Masker, masked_into, secrets_of, without
+from agent_sync.gauntlet.masked_log import masked_into
 from agent_sync.gauntlet.status import Status
+from agent_sync.masking import masked
+from agent_sync.masking_stream import LONGEST_LINE, StreamMask
 
 TOKEN = "ghp_" + "a1B2" * 9
 VALUE = "correct-horse-battery"
 SECRETS = {"DEPLOY_KEY": VALUE, "GH_TOKEN": "t0p-secret-value", "DB_PASSWORD": "hunter2hunter2"}
-
-NAMED = {
-    "token": ({"GH_TOKEN": "12345678"}, ("12345678",)),
-    "key": ({"DEPLOY_KEY": "abcdefgh"}, ("abcdefgh",)),
-    "secret": ({"APP_SECRET": "abcdefgh"}, ("abcdefgh",)),
-    "password": ({"PGPASSWORD": "abcdefgh"}, ("abcdefgh",)),
-    "too short": ({"GH_TOKEN": "local"}, ()),
-    "other": ({"HOME": "/home/somebody", "KEYBOARD": "qwertyuiop"}, ()),
-    "several lines": ({"SIGNING_KEY": "-----BEGIN\nabcdefghij\nx\n"}, ("-----BEGIN", "abcdefghij")),
-    "longest first": ({"A_KEY": "abcdefgh", "B_KEY": "abcdefghi"}, ("abcdefghi", "abcdefgh")),
-}
-
-
-@pytest.mark.parametrize(("environment", "expected"), NAMED.values(), ids=NAMED)
-def test_secrets_of_the_environment(environment, expected):
-    """Values of variables that are named like secrets are secrets, unless they are words of any text."""
-    assert secrets_of(environment) == expected
-
 
 TEXT = f"one {TOKEN} two\nAuthorization: Bearer {'x' * 30}\n{VALUE}{VALUE} ünd\npassword=opensesame\nlast {TOKEN}"
 
@@ -47,20 +31,20 @@ TEXT = f"one {TOKEN} two\nAuthorization: Bearer {'x' * 30}\n{VALUE}{VALUE} ünd\
 @given(cuts=st.lists(st.integers(0, len(TEXT.encode())), max_size=12))
 def test_tokens_that_come_in_pieces(cuts):
     """However a text is cut into pieces, what is written is the masked text."""
-    masker, whole = Masker((VALUE,)), TEXT.encode()
+    mask, whole = StreamMask((VALUE,)), TEXT.encode()
     edges = [0, *sorted(cuts), len(whole)]
-    written = [masker.feed(whole[start:end]) for start, end in itertools.pairwise(edges)]
-    assert b"".join([*written, masker.rest()]).decode() == without(TEXT, (VALUE,))
+    written = [mask.feed(whole[start:end]) for start, end in itertools.pairwise(edges)]
+    assert b"".join([*written, mask.end()]).decode() == masked(TEXT, (VALUE,))
 
 
 @pytest.mark.parametrize("filling", ["x", "x ", "/"])
 @pytest.mark.parametrize("before", [LONGEST_LINE - 10, LONGEST_LINE * 2 - 30, 100_003])
 def test_line_without_end(filling, before):
     """A line longer than anything is written in pieces, none of which cuts through a secret."""
-    masker = Masker((VALUE,))
+    mask = StreamMask((VALUE,))
     line = (filling * before)[:before] + f" {TOKEN} {VALUE}" + (filling * before)[:before]
     pieces = [line[at : at + 65536].encode() for at in range(0, len(line), 65536)]
-    written = b"".join([*(masker.feed(piece) for piece in pieces), masker.rest()]).decode()
+    written = b"".join([*(mask.feed(piece) for piece in pieces), mask.end()]).decode()
     assert written == line.replace(TOKEN, "***").replace(VALUE, "***")
 
 
