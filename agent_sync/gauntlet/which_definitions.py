@@ -202,7 +202,8 @@ def _copy(desk: Desk, definitions: DefinitionFiles) -> Path:
     files.private_directory(target)
     for name, content in definitions.contents.items():
         if not keeping.holds(target / name, content):
-            keeping.keep(target / name, content)
+            files.private_directory((target / name).parent)
+            files.write_atomic(target / name, content)
     with contextlib.suppress(OSError):
         os.utime(target.parent)
     keeping.prune(home, KEPT)

@@ -173,11 +173,11 @@ def victim(tmp_path, listener):
 
 
 def files_below(root: Path) -> dict[str, bytes | None]:
-    """Return every file below a directory with its content."""
+    """Return every file below a directory with its content, but for the clone's own state and logs."""
     return {
         str(path.relative_to(root)): None if path.is_symlink() or not path.is_file() else path.read_bytes()
         for path in sorted(root.rglob("*"))
-        if ".git" not in path.relative_to(root).parts[:1]
+        if not {".git", "gauntlet_logs"} & set(path.relative_to(root).parts[:2])
     }
 
 
