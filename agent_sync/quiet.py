@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 NESTED = ("AGENT_SYNC_NESTED", "GAUNTLET_STOP_HOOK_ACTIVE")
 # The file type in a mode, and those of links and plain files: `stat` has them too, and would have to be loaded.
 S_IFMT, S_IFLNK, S_IFREG = 0o170000, 0o120000, 0o100000
-LARGEST = 1 << 20
+LARGEST_FILE = 1 << 20
 SETTING_PREFIXES = ("AGENT_SYNC_", "MOLTNET_", "XDG_CONFIG_HOME", "HOME")
 NEVER = "never"
 # How long a writer is waited for that says nothing or half an object: well below the client's own limits.
@@ -254,7 +254,7 @@ def read_plain(path: str, *, may_be_link: bool = False) -> str:
         return ""
     try:
         is_plain = os.fstat(descriptor).st_mode & S_IFMT == S_IFREG
-        return os.read(descriptor, LARGEST).decode("utf-8", "replace") if is_plain else ""
+        return os.read(descriptor, LARGEST_FILE).decode("utf-8", "replace") if is_plain else ""
     except OSError:
         return ""
     finally:

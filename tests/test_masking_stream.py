@@ -30,15 +30,16 @@ def test_harmless_bytes_stay():
     noise = bytes(range(256)) * 1000
     assert passed(StreamMask(), noise[:1000], noise[1000:]) == noise
     long = b"x" * (3 * LONGEST_LINE)
-    assert passed(StreamMask(), *([long[:4096]] * 48)) == long
+    assert passed(StreamMask(), *([long[:4096]] * (len(long) // 4096))) == long
 
 
 def test_long_line_is_cut_between_words():
     """A line too long to wait for is passed on without its last word, which may be half a token."""
     mask = StreamMask()
     first = mask.feed(b"word " * (LONGEST_LINE // 5 + 1) + TOKEN[:20].encode())
+    assert len(first) > LONGEST_LINE // 2
     assert TOKEN[:8].encode() not in first
-    assert passed(mask, TOKEN[20:].encode()) == b"***"
+    assert passed(mask, TOKEN[20:].encode()).endswith(b"word ***")
 
 
 def test_key_without_end_is_masked_to_the_end():

@@ -9,10 +9,10 @@ import click
 from agent_sync import clock
 from agent_sync.cli.console import working
 from agent_sync.desk import Desk
-from agent_sync.leases.model import State, Tip, Where
+from agent_sync.leases.model import Lease, State, Tip, Where
 from agent_sync.leases.rules import expires_at, is_expired
 from agent_sync.leasing.fleet import Fleet, Held, WorkHook, fleet
-from agent_sync.leasing.words import holder, span
+from agent_sync.leasing.words import span
 from agent_sync.lifecycle.foreign import one_line, quoted
 
 
@@ -48,7 +48,8 @@ def rows_of(seen: Fleet, now: datetime, *, allowance_s: float) -> list[dict[str,
 def line_of(row: dict[str, Any]) -> str:
     """Return one row as people read it."""
     issue = f"#{row['issue']}" if row["issue"] else "?"
-    parts = [f"{issue} {row['phase'] or ''}".rstrip(), row["holder"], row["age"] and f"{row['age']} old", row["expiry"]]
+    who = quoted(row["holder"]) if row["holder"] else ""
+    parts = [f"{issue} {row['phase'] or ''}".rstrip(), who, row["age"] and f"{row['age']} old", row["expiry"]]
     own = f"in {row['root']}" if row["root"] else ""
     only = "this clone only" if row["where"] == Where.CLONE else ""
     return " · ".join(part for part in (*parts, only, own, row["trouble"]) if part)
@@ -62,7 +63,7 @@ def _lease_row(tip: Tip, here: tuple[Held, ...], now: datetime, allowance_s: flo
     age_s = max(0.0, (now - lease.acquired_at).total_seconds())
     return _row(
         issue=lease.issue,
-        holder=holder(lease),
+        holder=_holder(lease),
         machine=one_line(lease.holder.host, limit=60),
         phase=phase,
         branch=one_line(lease.branch),
@@ -76,6 +77,12 @@ def _lease_row(tip: Tip, here: tuple[Held, ...], now: datetime, allowance_s: flo
         where=tip.where.value,
         root=own.root if own else None,
     )
+
+
+def _holder(lease: Lease) -> str:
+    """Return who holds a lease, for programs: in JSON every text is quoted already."""
+    place = one_line(f"{lease.holder.user}@{lease.holder.host}")
+    return f"{one_line(lease.holder.agent, limit=60)} ({place})" if lease.holder.agent else place
 
 
 def _expiry(ends: datetime | None, now: datetime, *, is_expired: bool) -> str:

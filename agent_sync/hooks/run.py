@@ -1,5 +1,6 @@
 """Runs one hook event: who takes part, in which order, and what is said in the end."""
 
+import contextlib
 import os
 import threading
 import traceback
@@ -20,7 +21,7 @@ from agent_sync.hooks.event import HookEvent, parse, trigger_of
 from agent_sync.hooks.record import kept, recalled
 from agent_sync.hooks.reply import Reply, readers_of
 from agent_sync.hooks.unclaimed import suggestion
-from agent_sync.hooks.watchdog import Watchdog
+from agent_sync.hooks.watchdog import Watchdog, deadline
 from agent_sync.lifecycle.actions import Notice
 from agent_sync.lifecycle.facts import Trigger
 from agent_sync.outbox import Readers, unread
@@ -61,7 +62,7 @@ def gate(desk: Desk, event: HookEvent) -> Part:
         return Part(IDLE)
     from agent_sync.gauntlet.gate import gate as decided_by
 
-    desk.gate_reply = decided_by(desk, event.raw, deadline=deadline(desk, event.trigger))
+    desk.gate_reply = decided_by(desk, event.raw, deadline=deadline(desk.settings, event.trigger))
     human = desk.gate_reply.human
     looked = Looked(was_idle=True, watch=watch) if root else BUSY
     return Part(looked, Reply(human=(human,) if human else ()))
@@ -194,7 +195,7 @@ def _answered(desk: Desk, event: HookEvent, *, seen: str, parts: tuple[Participa
     _tell_held_back(desk, event)
     found: list[Part] = []
     watchdog = Watchdog(
-        deadline(desk, event.trigger),
+        deadline(desk.settings, event.trigger),
         at_limit=lambda: _say_what_there_is(desk, event, found),
         end_children=desk.processes.close,
     )
@@ -266,28 +267,16 @@ def _mark(desk: Desk, read: tuple[Notice, ...], readers: Readers) -> None:
 
 def _say_what_there_is(desk: Desk, event: HookEvent, found: list[Part]) -> None:
     late = _joined(found) + Reply(human=("agent-sync ran out of time; it goes on at the next event.",))
-    claim = desk.store.read() if event.trigger is Trigger.SESSION_START else None
+    claim = None
+    if event.trigger is Trigger.SESSION_START:
+        with contextlib.suppress(AgentSyncError):
+            # A claim that is refused was said to be so by whoever looked at it first.
+            claim = desk.store.read()
     _say(desk, event, late + Reply(agent=(held(claim),)) if claim else late)
 
 
 def _joined(found: list[Part]) -> Reply:
     return sum((part.reply for part in found), Reply())
-
-
-def deadline(desk: Desk, trigger: Trigger) -> float:
-    """Return how many seconds a hook gives itself."""
-    limits = desk.settings.hooks
-    match trigger:
-        case Trigger.STOP | Trigger.SYNC:
-            return limits.stop_deadline_s
-        case Trigger.IDLE | Trigger.REWAKE:
-            return limits.idle_deadline_s
-        case Trigger.SESSION_START:
-            return limits.session_start_deadline_s
-        case Trigger.PROMPT:
-            return limits.prompt_deadline_s
-        case Trigger.TOOL:
-            return limits.tool_deadline_s
 
 
 def _earliest(dues: list[datetime]) -> datetime | None:

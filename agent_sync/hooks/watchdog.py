@@ -6,6 +6,9 @@ import threading
 from collections.abc import Callable
 from typing import NoReturn
 
+from agent_sync.lifecycle.facts import Trigger
+from agent_sync.settings import Settings
+
 
 class Watchdog:
     """One answer per process: either the work's own or, at the deadline, the one from here.
@@ -23,7 +26,9 @@ class Watchdog:
 
     def start(self) -> None:
         """Begin to watch; a request to terminate ends the children too."""
-        signal.signal(signal.SIGTERM, lambda *_: self._leave())
+        # A handler interrupts its own thread anywhere, also where a program runs already and is not noted yet; a thread
+        # of its own waits for that.
+        signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=self._leave).start())
         self._timer.start()
 
     def stop(self) -> None:
@@ -45,3 +50,19 @@ class Watchdog:
     def _leave(self) -> NoReturn:
         self._end_children()
         os._exit(0)
+
+
+def deadline(settings: Settings, trigger: Trigger) -> float:
+    """Return how many seconds a hook gives itself."""
+    limits = settings.hooks
+    match trigger:
+        case Trigger.STOP | Trigger.SYNC:
+            return limits.stop_deadline_s
+        case Trigger.IDLE | Trigger.REWAKE:
+            return limits.idle_deadline_s
+        case Trigger.SESSION_START:
+            return limits.session_start_deadline_s
+        case Trigger.PROMPT:
+            return limits.prompt_deadline_s
+        case Trigger.TOOL:
+            return limits.tool_deadline_s

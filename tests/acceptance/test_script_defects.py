@@ -123,7 +123,7 @@ def test_11_large_boards_are_counted_whole(theatre):
     """A board of sixty and more is counted whole, in one request."""
     theatre.stage.act("grow_board", items=60)
     played = theatre.stage.hook("session-start", event="SessionStart")
-    assert "61 Done" in agent(played)
+    assert '61 "Done"' in agent(played)
     assert played.requests == 1
 
 

@@ -118,7 +118,7 @@ def test_two_machines_race_for_one_hook(theatre, second):
     ends = [(run.communicate(timeout=60), run.returncode) for run in runs]
     assert sorted(status for _, status in ends) == [0, 3], ends
     lost = next(texts[1].decode() for texts, status in ends if status == 3)
-    assert "held by main/w1 on" in lost
+    assert 'held by "main/w1" on' in lost
     assert [machine.stage.claim() is not None for machine in (theatre, second)].count(True) == 1
     assert events(theatre).count("Start issue-42") == 1
 

@@ -84,7 +84,7 @@ def test_taken_work_and_busy_workers_are_refused(fleet):
     one, two = fleet.machine("one"), fleet.machine("two")
     sling(one.desk(), Sling(42, "w1"))
     before = fleet.refs()
-    with pytest.raises(Conflict, match=r"#42 is held by main/w1 on .*slung to main/w1"):
+    with pytest.raises(Conflict, match=r'#42 is held by "main/w1" on .*"slung to main/w1"'):
         sling(two.desk(), Sling(42, "w2"))
     with pytest.raises(HookBusy, match="issue-42, PENDING"):
         sling(two.desk(), Sling(43, "w1"))
@@ -133,7 +133,7 @@ def test_taking_again_changes_nothing(fleet):
     take(one.desk(), "w1")
     before = fleet.refs()
     assert take(one.desk(), "w1").work.prime.verdict is Verdict.RESTART
-    with pytest.raises(HookBusy, match="held by main/w1 on"):
+    with pytest.raises(HookBusy, match='held by "main/w1" on'):
         take(two.desk(), "w1")
     assert (fleet.refs(), fleet.issues.claimed) == (before, [42])
 
@@ -432,7 +432,7 @@ def test_race_has_one_winner(fleet, what):
         thread.join()
     losers = [outcome for outcome in outcomes if isinstance(outcome, str)]
     assert len(losers) == len(machines) - 1, outcomes
-    assert all("held by main/w" in loser for loser in losers), losers
+    assert all('held by "main/w' in loser for loser in losers), losers
     hooks = [ref for ref in fleet.refs() if "/hooks/" in ref]
     commits = subprocess.run(
         ["git", "rev-list", "--count", CLAIM], cwd=fleet.shared, capture_output=True, text=True, check=True
