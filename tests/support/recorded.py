@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from support.clients import Client, Nursery
-from support.hook import Ran
+from support.command import Ran
 
 # What a command that `validate` runs calls the process that runs it; on Linux a warden stands between the two.
 RUNNER = "$(ps -o ppid= -p $PPID)" if sys.platform == "linux" else "$PPID"

@@ -72,11 +72,11 @@ class Theatre:
 
     def operations(self) -> list[str]:
         """Return the names of the requests since the last command began."""
-        return [entry["operation"] for entry in self.stage._control("GET", "requests")]
+        return [entry["operation"] for entry in self.stage.control("GET", "requests")]
 
     def fault(self, fault: str, *, times: int = 1, **match: str) -> None:
         """Make the local GitHub misbehave."""
-        self.stage._control("POST", "faults", {"match": match, "times": times, "fault": fault})
+        self.stage.control("POST", "faults", {"match": match, "times": times, "fault": fault})
 
     def issue(self, number: int = 42) -> dict[str, Any]:
         """Return an issue as it is now."""
