@@ -5,7 +5,6 @@ import threading
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 
 from agent_sync import clock, quiet, settings as settings_file
@@ -210,7 +209,7 @@ def answer_event(desk: Desk, event: HookEvent, *, seen: str, parts: tuple[Partic
         watch = tuple(sight for part in found for sight in part.looked.watch)
         wrote = tuple(path for part in found for path in part.looked.wrote)
         sight = stamp.Sight(seen, watch, wrote)
-        stamp.leave(desk.place, event.trigger, sight, due=_earliest(dues), now=clock.now())
+        stamp.leave(desk.place, event.trigger, sight, due=min(dues, default=None), now=clock.now())
     return 0
 
 
@@ -289,10 +288,6 @@ def deadline(desk: Desk, trigger: Trigger) -> float:
             return limits.prompt_deadline_s
         case Trigger.TOOL:
             return limits.tool_deadline_s
-
-
-def _earliest(dues: list[datetime]) -> datetime | None:
-    return min(dues, default=None)
 
 
 def _trouble(error: Exception) -> str:

@@ -52,7 +52,7 @@ class Tasks:
 
     def record(self, task_id: str) -> dict[str, Any]:
         """Return what hook.json says."""
-        return json.loads((self.directory(task_id) / "hook.json").read_text())
+        return dict(json.loads((self.directory(task_id) / "hook.json").read_text()))
 
     def edges(self) -> set[tuple[str, str]]:
         """Return the move and the state it began in, of everything that ever happened to a task here."""
