@@ -119,6 +119,13 @@ def test_quick_tests_are_there():
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 
+def test_support_modules_are_described():
+    """Whoever writes a test finds every module of tests/support in its README."""
+    support = ROOT / "tests" / "support"
+    text = (support / "README.md").read_text()
+    assert [path.stem for path in sorted(support.glob("*.py")) if f"`{path.stem}`" not in text] == []
+
+
 def test_claim_schema_describes_the_file():
     """The shipped schema accepts what we write and refuses a phase we do not know."""
     schema = json.loads((SCHEMAS / "claim.schema.json").read_text())
