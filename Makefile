@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test lint unit coverage prove bench docs lock wheel clean help
+.PHONY: demo test quick lint unit coverage prove bench docs lock wheel clean help
 
 help: ## what there is to run
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,11 +23,27 @@ demo: $(VENV)/ready ## claim to close on a local GitHub, live: no token, no netw
 
 test: lint unit ## lint, types, layers, and every test (under ten minutes on two cores)
 
-lint: $(VENV)/ready
+lint: $(VENV)/ready ## style, types, import layers, generated documents, names of changelog fragments
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python docs/generate.py --check
+	$(BIN)/towncrier build --draft --version next >/dev/null
+
+# Decisions, rules, formats and texts: values in, values out. What needs a clone, a server or a process is left out.
+QUICK := lifecycle claim settings hooks \
+  $(addprefix gauntlet/test_, config.py definitions.py plan.py verdict.py) \
+  $(addprefix leases/test_, any_content.py lease_rules.py) leasing/test_lease_words.py \
+  $(addprefix recovery/test_, advice.py canonical.py checkpoint.py hook_md_foreign_text.py record_machine.py \
+    render.py slip10.py verification_text.py) \
+  $(addprefix workers/test_, any_hook_content.py hook_layout.py hook_states.py ledger_rows.py prime.py \
+    worker_names.py worker_pages.py) \
+  $(addprefix gateway/test_, endpoint.py policy.py) \
+  test_masking.py test_masking_stream.py test_outbox.py
+
+quick: $(VENV)/ready ## the tests of the pure parts (under 20 seconds on two cores)
+	$(BIN)/python -m pytest -q -n 2 $(addprefix tests/, $(QUICK))
 
 unit: $(VENV)/ready
 	$(BIN)/python -m pytest -n 4

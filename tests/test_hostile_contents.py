@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from support.claims import claim
-from support.hook import run
+from support.command import run
 from support.hostile import documents, every_odd
 from support.receipts import receipt
 from support.stored_records import full_store

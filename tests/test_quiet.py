@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 from support.claims import NOW, claim
+from support.command import COMMAND, run, settle
 from support.desk import Workshop
 from support.github import FakeGitHub, pull
-from support.hook import COMMAND, run, settle
 
 from agent_sync import quiet
 from agent_sync.claim.phases import Phase
@@ -119,7 +119,7 @@ class Scene:
         settle(self.root)
         desk = self.workshop.new_desk()
         seen = quiet.look(desk.place, trigger)
-        hook_run._answered(desk, HookEvent(trigger, session_id="s"), seen=seen)
+        hook_run.answer_event(desk, HookEvent(trigger, session_id="s"), seen=seen)
 
     def is_quiet(self, trigger):
         """Ask the stamp."""
@@ -132,7 +132,7 @@ class Scene:
         self.github.calls.clear()
         desk = self.workshop.new_desk()
         parts = [
-            hook_run._looked(desk, HookEvent(trigger, session_id="other"), part) for part in hook_run.PARTS[trigger]
+            hook_run.run_part(desk, HookEvent(trigger, session_id="other"), part) for part in hook_run.PARTS[trigger]
         ]
         after = desk.store.file.read_bytes() if desk.store.file.exists() else None
         said = [part.reply for part in parts if part.reply]
@@ -212,7 +212,7 @@ def test_stamp_is_not_left_for_files_still_warm(tmp_path):
     desk = scene.workshop.new_desk()
     future = time.time() + 60
     os.utime(desk.store.file, (future, future))
-    hook_run._answered(desk, HookEvent(Trigger.STOP), seen=quiet.look(desk.place, "on-stop"))
+    hook_run.answer_event(desk, HookEvent(Trigger.STOP), seen=quiet.look(desk.place, "on-stop"))
     assert not scene.is_quiet(Trigger.STOP)
 
 
@@ -244,7 +244,7 @@ def test_waiting_sentence_is_not_silenced(tmp_path):
     settle(scene.root)
     desk = scene.workshop.new_desk()
     event = HookEvent(Trigger.STOP, is_continuation=True)
-    hook_run._answered(desk, event, seen=quiet.look(desk.place, "on-stop"))
+    hook_run.answer_event(desk, event, seen=quiet.look(desk.place, "on-stop"))
     assert not scene.is_quiet(Trigger.STOP)
 
 

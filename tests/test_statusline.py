@@ -5,7 +5,7 @@ import sys
 import pytest
 from hypothesis import given, strategies as st
 from support.claims import claim
-from support.hook import fixture, run
+from support.command import fixture, run
 
 from agent_sync.claim.phases import Phase
 from agent_sync.statusline import UNUSABLE, WORDS, line_for, line_of

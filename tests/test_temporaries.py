@@ -7,7 +7,7 @@ import time
 
 import pytest
 from support.claims import claim
-from support.hook import fixture, run
+from support.command import fixture, run
 
 from agent_sync import files
 

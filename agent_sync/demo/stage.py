@@ -52,11 +52,11 @@ class Stage:
 
     def command(self, *arguments: str, stdin: str = "") -> Played:
         """Play a command of agent-sync as a process of its own."""
-        self._control("DELETE", "requests")
+        self.control("DELETE", "requests")
         began = time.perf_counter()
         status, stdout, stderr = self.run(*arguments, stdin=stdin)
         took = round((time.perf_counter() - began) * 1000)
-        asked = len(self._control("GET", "requests"))
+        asked = len(self.control("GET", "requests"))
         return Played(" ".join(arguments), status, stdout.strip(), stderr.strip(), took, asked)
 
     def run(self, *arguments: str, stdin: str) -> tuple[int, str, str]:
@@ -75,20 +75,21 @@ class Stage:
 
     def act(self, act: str, **fields: object) -> None:
         """Do something on the local GitHub that people or CI would do."""
-        answer = self._control("POST", "act", {"act": act, **fields})
+        answer = self.control("POST", "act", {"act": act, **fields})
         if not answer.get("ok"):
             raise BadInput(f"The local GitHub refused {act}: {answer.get('error')}.")
 
     def world(self) -> dict[str, Any]:
         """Return everything there is on the local GitHub."""
-        return dict(self._control("GET", "state"))
+        return dict(self.control("GET", "state"))
 
     def claim(self) -> dict[str, Any] | None:
         """Return the claim file's values, if it is there."""
         file = self.root / ".agent-claim.json"
         return dict(json.loads(file.read_text(encoding="utf-8"))) if file.exists() else None
 
-    def _control(self, method: str, path: str, body: object = None) -> Any:
+    def control(self, method: str, path: str, body: object = None) -> Any:
+        """Ask the control interface of the local GitHub; return its JSON answer, an empty object for none."""
         content = None if body is None else json.dumps(body).encode()
         # The address is the loopback server started below.
         request = urllib.request.Request(f"{self.url}/_emulator/{path}", content, method=method)  # noqa: S310

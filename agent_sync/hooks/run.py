@@ -6,7 +6,6 @@ import threading
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 
 from agent_sync import clock, quiet, settings as settings_file
@@ -158,13 +157,13 @@ def answer(arguments: list[str], raw: bytes) -> int:
         desk = Desk(place, Settings(), settings_file.own_environment(place, environment), _unconnected)
         beginning.stop()
         parts = (gate, _raising(error)) if trigger is Trigger.STOP else (_raising(error),)
-        return _answered(desk, event, seen=seen, parts=parts)
+        return answer_event(desk, event, seen=seen, parts=parts)
     beginning.stop()
     if trigger is Trigger.REWAKE:
         from agent_sync.hooks.rewake import watch
 
         return watch(desk, event)
-    return _answered(desk, event, seen=seen)
+    return answer_event(desk, event, seen=seen)
 
 
 def _refuse_input(trigger: Trigger, place: Place) -> None:
@@ -190,7 +189,8 @@ def _unconnected(_desk: Desk) -> Gateway:
     raise BadConfig("The settings cannot be used.", helps="agent-sync doctor")
 
 
-def _answered(desk: Desk, event: HookEvent, *, seen: str, parts: tuple[Participant, ...] = ()) -> int:
+def answer_event(desk: Desk, event: HookEvent, *, seen: str, parts: tuple[Participant, ...] = ()) -> int:
+    """Run every part within the deadline, print the joined reply, and leave a stamp if all were idle."""
     desk.cwd = event.cwd
     _tell_held_back(desk, event)
     found: list[Part] = []
@@ -201,7 +201,7 @@ def _answered(desk: Desk, event: HookEvent, *, seen: str, parts: tuple[Participa
     )
     watchdog.start()
     for part in parts or PARTS[event.trigger]:
-        found.append(_looked(desk, event, part))  # noqa: PERF401  # the watchdog says what is found so far
+        found.append(run_part(desk, event, part))  # noqa: PERF401  # the watchdog says what is found so far
     if not watchdog.answered_in_time():
         threading.Event().wait()
     said = _say(desk, event, _joined(found))
@@ -210,7 +210,7 @@ def _answered(desk: Desk, event: HookEvent, *, seen: str, parts: tuple[Participa
         watch = tuple(sight for part in found for sight in part.looked.watch)
         wrote = tuple(path for part in found for path in part.looked.wrote)
         sight = stamp.Sight(seen, watch, wrote)
-        stamp.leave(desk.place, event.trigger, sight, due=_earliest(dues), now=clock.now())
+        stamp.leave(desk.place, event.trigger, sight, due=min(dues, default=None), now=clock.now())
     return 0
 
 
@@ -221,7 +221,7 @@ def _tell_held_back(desk: Desk, event: HookEvent) -> None:
         desk.outbox.add([Notice(f"trust:{event.session_id}:{text}", text)])
 
 
-def _looked(desk: Desk, event: HookEvent, part: Participant) -> Part:
+def run_part(desk: Desk, event: HookEvent, part: Participant) -> Part:
     """Let one part look; its trouble is told once per session and does not stop the others."""
     try:
         return part(desk, event)
@@ -277,10 +277,6 @@ def _say_what_there_is(desk: Desk, event: HookEvent, found: list[Part]) -> None:
 
 def _joined(found: list[Part]) -> Reply:
     return sum((part.reply for part in found), Reply())
-
-
-def _earliest(dues: list[datetime]) -> datetime | None:
-    return min(dues, default=None)
 
 
 def _trouble(error: Exception) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from support.clients import Client, Nursery
-from support.hook import COMMAND
+from support.command import COMMAND
 from support.recorded import Tasks
 from support.stage import COVERAGE, QuickStage, Theatre
 

@@ -51,7 +51,7 @@ def brought(theatre, **fields):
 
 def asked(theatre):
     """Return what the last command asked of GitHub, and whether it pushed anything."""
-    journal = theatre.stage._control("GET", "requests?git=1")
+    journal = theatre.stage.control("GET", "requests?git=1")
     return [entry for entry in journal if "upload-pack" not in f"{entry}"]
 
 

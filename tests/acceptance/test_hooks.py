@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from support.claims import claim
-from support.hook import COMMAND, EVENTS, HOOKS, fixture, run
+from support.command import COMMAND, EVENTS, HOOKS, fixture, run
 from support.prove import PROVE
 
 from agent_sync.claim.phases import Phase

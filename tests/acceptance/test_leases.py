@@ -18,7 +18,7 @@ from support.clones import (
     traces,
     with_variables,
 )
-from support.hook import COMMAND
+from support.command import COMMAND
 from support.stage import agent, human
 
 
@@ -236,7 +236,7 @@ def test_push_without_answer_is_settled_by_the_same_command(theatre):
     assert (played.status, "run the same command again" in played.stderr) == (8, True), told(played)
     assert theatre.stage.claim() is None
     assert world == {key: value for key, value in theatre.stage.world().items() if key != "refs"}
-    theatre.stage._control("DELETE", "faults")
+    theatre.stage.control("DELETE", "faults")
     assert theatre.stage.command("claim", "43").status == 0
     assert theatre.stage.claim()["lease"]["epoch"] == 1
 
@@ -250,7 +250,7 @@ def test_unreachable_remote_keeps_writes_back_until_the_next_event(theatre):
     played = theatre.hook("on-stop")
     assert "cannot be told, so nothing was written to GitHub" in human(played)
     assert theatre.pulls() == []
-    theatre.stage._control("DELETE", "faults")
+    theatre.stage.control("DELETE", "faults")
     assert "PR #45 created" in theatre.hook("on-stop").stdout
 
 
@@ -261,7 +261,7 @@ def test_close_is_finished_once_the_lease_can_be_ended(theatre):
     played = theatre.stage.command("done", "--yes", "--now")
     assert (played.status, "could not be ended" in played.stderr) == (8, True), told(played)
     assert (theatre.issue()["state"], theatre.stage.claim()["phase"]) == ("closed", "done")
-    theatre.stage._control("DELETE", "faults")
+    theatre.stage.control("DELETE", "faults")
     theatre.hook("on-stop")
     assert (theatre.stage.claim(), len(theatre.comments())) == (None, 1)
     theatre.stage.act("reopen_issue", issue=42)

@@ -5,7 +5,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from support.hook import EVENTS, fixture, run
+from support.command import EVENTS, fixture, run
 from support.stage import Theatre
 
 from agent_sync.demo.stage import stage

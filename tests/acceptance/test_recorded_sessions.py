@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support.hook import settle
+from support.command import settle
 from support.sessions import Client
 from support.stage import agent
 

@@ -5,7 +5,7 @@ import os
 import subprocess
 
 import pytest
-from support.hook import COMMAND, HOOKS, run
+from support.command import COMMAND, HOOKS, run
 
 EVERY = [[hook] for hook in HOOKS] + [["gauntlet", "stop-hook"], ["statusline"]]
 SAID = {"nothing": b"", "half an object": b'{"cwd": "/tm', "half an object, with a brace": b'{"tool_input": {"a": 1}'}

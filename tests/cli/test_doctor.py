@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.claims import claim
-from support.hook import COMMAND, run
+from support.command import COMMAND, run
 
 from agent_sync.emulator.server import running
 

@@ -8,7 +8,7 @@ import tomllib
 import click
 import pytest
 from click.testing import CliRunner
-from support.hook import COMMAND, run
+from support.command import COMMAND, run
 
 from agent_sync.cli.init import _chosen
 from agent_sync.emulator.server import running

@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 from support.claims import claim
+from support.command import HOOKS, fixture, run
 from support.disks import run as mounted
-from support.hook import HOOKS, fixture, run
 
 from agent_sync.claim.phases import Phase
 

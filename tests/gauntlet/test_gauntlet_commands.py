@@ -9,8 +9,8 @@ import time
 from typing import ClassVar
 
 import pytest
+from support.command import COMMAND, fixture, run
 from support.gauntlet import GatedProject, write_files
-from support.hook import COMMAND, fixture, run
 
 from agent_sync.gauntlet.logs import MARK
 

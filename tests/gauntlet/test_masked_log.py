@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
+from support.command import COMMAND
 from support.gauntlet import GatedProject
-from support.hook import COMMAND
 from support.reviewers import Reviewer
 
 from agent_sync.gauntlet.execute import execute_run

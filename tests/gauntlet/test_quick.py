@@ -8,8 +8,8 @@ import time
 from typing import ClassVar
 
 import pytest
+from support.command import COMMAND, fixture, run
 from support.gauntlet import write_files
-from support.hook import COMMAND, fixture, run
 
 from agent_sync.gauntlet import quick
 from agent_sync.gauntlet.gate import gate

@@ -2,7 +2,7 @@ import json
 
 import pytest
 from hypothesis import given, strategies as st
-from support.hook import EVENTS, FIXTURES
+from support.command import EVENTS, FIXTURES
 
 from agent_sync.hooks.event import HookEvent, parse, trigger_of
 from agent_sync.lifecycle.facts import Trigger

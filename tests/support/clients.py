@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from support.hook import Ran
+from support.command import Ran
 
 _NURSERY = """
 import importlib, json, os, signal, socket, sys, tempfile

@@ -34,7 +34,7 @@ def beside(theatre: Theatre, name: str, **variables: str) -> Theatre:
 
 def git_requests(theatre: Theatre) -> list[str]:
     """Return what git has begun with the remote since the last command began: fetches and pushes."""
-    entries = theatre.stage._control("GET", "requests?git=1")
+    entries = theatre.stage.control("GET", "requests?git=1")
     return [entry["operation"] for entry in entries if "/info/refs" in entry["path"]]
 
 

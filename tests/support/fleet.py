@@ -4,10 +4,14 @@ import os
 import subprocess
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
+
+from support.unasked_github import UnaskedGitHub
 
 from agent_sync import settings
 from agent_sync.desk import Desk
 from agent_sync.errors import AgentSyncError
+from agent_sync.lifecycle.actions import CardChange
 from agent_sync.lifecycle.facts import NoCard
 from agent_sync.lifecycle.tasks import Convoy, Person, Task
 from agent_sync.place import worktree
@@ -15,7 +19,7 @@ from agent_sync.place import worktree
 OCTO = Person("octo", "U_1")
 
 
-def issue(number: int, **fields: object) -> Task:
+def issue(number: int, **fields: Any) -> Task:
     """Return an open issue that nobody has."""
     plain = Task(
         OCTO, f"I_{number}", number, "Fix it", f"https://x/{number}", True, (), (), (), NoCard(""), None, "main"
@@ -24,7 +28,7 @@ def issue(number: int, **fields: object) -> Task:
 
 
 @dataclass
-class Issues:
+class Issues(UnaskedGitHub):
     """GitHub, as far as work hooks ask it."""
 
     tasks: dict[int, Task] = field(default_factory=lambda: {number: issue(number) for number in (41, 42, 43)})
@@ -36,31 +40,31 @@ class Issues:
     failing: list[AgentSyncError] = field(default_factory=list)
     requests: int = 0
 
-    def task(self, number: int) -> Task:
+    def task(self, issue: int) -> Task:
         """Return an issue."""
-        return self.tasks[number]
+        return self.tasks[issue]
 
-    def claim_task(self, task: Task, change: object) -> str:  # noqa: ARG002
+    def claim_task(self, task: Task, change: CardChange | None) -> str:  # noqa: ARG002
         """Assign."""
         self._fail()
         self.claimed.append(task.number)
         return ""
 
-    def release_task(self, task: Task, change: object) -> str:  # noqa: ARG002
+    def release_task(self, task: Task, change: CardChange | None) -> str:  # noqa: ARG002
         """Take the assignment back."""
         self._fail()
         self.released.append(task.number)
         return ""
 
-    def convoy(self, number: int) -> Convoy:
+    def convoy(self, issue: int) -> Convoy:
         """Return a parent with its children."""
-        children = tuple((one.number, one.title, one.is_open) for one in self.tasks.values() if one.parent == number)
-        return Convoy(number, "A convoy", is_open=True, children=children)
+        children = tuple((one.number, one.title, one.is_open) for one in self.tasks.values() if one.parent == issue)
+        return Convoy(issue, "A convoy", is_open=True, children=children)
 
-    def escalate(self, number: int, *, label: str, comment: str, marker: str) -> None:
+    def escalate(self, issue: int, *, label: str, comment: str, marker: str) -> None:
         """Label, and comment once."""
         self._fail()
-        self.labels.append((number, label))
+        self.labels.append((issue, label))
         self.comments.setdefault(marker, comment)
 
     def file_issue(self, title: str, body: str, *, marker: str) -> int:

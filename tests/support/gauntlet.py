@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from support.github import FakeGitHub
+from support.stage import Theatre
 
 from agent_sync import settings
 from agent_sync.desk import Desk
@@ -25,7 +26,7 @@ def write_files(root: Path, files: Mapping[str, str | bytes]) -> None:
         path.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
-def add_gate(theatre) -> None:
+def add_gate(theatre: Theatre) -> None:
     """Give a clone of the local GitHub one gate on its main branch: it fails while a file BROKEN is there."""
     gate = {".gauntlet/config.yml": GATE_CONFIG, ".gauntlet/checks/lint.yml": GATE_CHECK}
     write_files(theatre.stage.root, gate | {".gitignore": "gauntlet_logs\n.agent-claim.json*\n"})

@@ -1,6 +1,9 @@
-"""A GitHub in memory: one task, at most one board, whatever the gateway's port can ask of them."""
+"""A GitHub in memory: one task and at most one board, as far as the loop asks for them."""
 
 from dataclasses import dataclass, field, replace
+from typing import Any
+
+from support.unasked_github import UnaskedGitHub
 
 from agent_sync.errors import AgentSyncError
 from agent_sync.lifecycle.actions import CardChange, CloseTask, OpenPull
@@ -18,13 +21,13 @@ CARD = Card(
 )
 
 
-def pull(number: int = 107, state: PullState = PullState.OPEN, **fields: object) -> Pull:
+def pull(number: int = 107, state: PullState = PullState.OPEN, **fields: Any) -> Pull:
     """Return a pull request of the claim's branch."""
     return Pull(number, f"https://github.com/octo/demo/pull/{number}", state, "a" * 40, **fields)
 
 
 @dataclass
-class FakeGitHub:
+class FakeGitHub(UnaskedGitHub):
     """Answers from fields, records every call, and fails where told to."""
 
     remote_sha: str | None = "a" * 40

@@ -58,7 +58,7 @@ class Worker:
 
     def request(self, at: float = 0, **fields: Any) -> Request:
         """Return what this worker asks for, some seconds after noon."""
-        values = {"ttl_s": 3600.0, "branch": "work"} | fields
+        values: dict[str, Any] = {"ttl_s": 3600.0, "branch": "work"} | fields
         return Request(holder_here(self.place, agent=self.root.name), NOW + timedelta(seconds=at), **values)
 
     def holds(self, issue: int = 7, **fields: Any) -> Mine:
@@ -111,7 +111,7 @@ class Yard:
 
     def lease(self, commit: str) -> dict[str, Any]:
         """Return the claim in a commit."""
-        return json.loads(git(self.shared, "show", f"{commit}:claim.json"))
+        return dict(json.loads(git(self.shared, "show", f"{commit}:claim.json")))
 
     def history(self, issue: int = 7) -> list[dict[str, Any]]:
         """Return every claim in the chain of a ref, oldest first."""

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 from agent_sync.recovery.evidence import Ran, Slot, Work
 from agent_sync.recovery.master import MasterKey
@@ -34,6 +35,6 @@ WORK = Work(
 )
 
 
-def receipt(exit_code: int = 0, *, slot: Slot = SLOT, master: MasterKey = MASTER, **ran: str) -> Receipt:
+def receipt(exit_code: int = 0, *, slot: Slot = SLOT, master: MasterKey = MASTER, **ran: Any) -> Receipt:
     """Return a signed receipt of a command that ended like this."""
     return sign(replace(RAN, exit_code=exit_code, **ran), WORK, slot, master)

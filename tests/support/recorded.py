@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from support.clients import Client, Nursery
-from support.hook import Ran
+from support.command import Ran
 
 # What a command that `validate` runs calls the process that runs it; on Linux a warden stands between the two.
 RUNNER = "$(ps -o ppid= -p $PPID)" if sys.platform == "linux" else "$PPID"
@@ -52,7 +52,7 @@ class Tasks:
 
     def record(self, task_id: str) -> dict[str, Any]:
         """Return what hook.json says."""
-        return json.loads((self.directory(task_id) / "hook.json").read_text())
+        return dict(json.loads((self.directory(task_id) / "hook.json").read_text()))
 
     def edges(self) -> set[tuple[str, str]]:
         """Return the move and the state it began in, of everything that ever happened to a task here."""

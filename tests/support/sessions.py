@@ -57,6 +57,8 @@ class Client:
     def line(self, command: str, given: str = "") -> Answer:
         """Run a line of the shell, in which `agent-sync` is the one that is tested."""
         own = command.replace("agent-sync", f"{shlex.quote(sys.executable)} -m agent_sync")
+        assert self._process.stdin
+        assert self._process.stdout
         self._process.stdin.write(json.dumps([own, given]) + "\n")
         self._process.stdin.flush()
         return Answer(*json.loads(self._process.stdout.readline()))

@@ -72,11 +72,11 @@ class Theatre:
 
     def operations(self) -> list[str]:
         """Return the names of the requests since the last command began."""
-        return [entry["operation"] for entry in self.stage._control("GET", "requests")]
+        return [entry["operation"] for entry in self.stage.control("GET", "requests")]
 
     def fault(self, fault: str, *, times: int = 1, **match: str) -> None:
         """Make the local GitHub misbehave."""
-        self.stage._control("POST", "faults", {"match": match, "times": times, "fault": fault})
+        self.stage.control("POST", "faults", {"match": match, "times": times, "fault": fault})
 
     def issue(self, number: int = 42) -> dict[str, Any]:
         """Return an issue as it is now."""
@@ -84,11 +84,11 @@ class Theatre:
 
     def card(self, number: int = 42) -> dict[str, Any]:
         """Return the fields of an issue's card."""
-        return next(item for item in self.stage.world()["items"] if item["issue"] == number)["fields"]
+        return dict(next(item for item in self.stage.world()["items"] if item["issue"] == number)["fields"])
 
     def pulls(self) -> list[dict[str, Any]]:
         """Return every pull request."""
-        return self.stage.world()["pulls"]
+        return list(self.stage.world()["pulls"])
 
     def comments(self, number: int = 42) -> list[str]:
         """Return the comments of an issue."""
@@ -108,17 +108,17 @@ class Theatre:
 
 def reply(played: Played) -> dict[str, Any]:
     """Return what a hook answered; silence is an empty object."""
-    return json.loads(played.stdout) if played.stdout else {}
+    return dict(json.loads(played.stdout)) if played.stdout else {}
 
 
 def agent(played: Played) -> str:
     """Return what the agent reads."""
-    return reply(played).get("hookSpecificOutput", {}).get("additionalContext", "")
+    return str(reply(played).get("hookSpecificOutput", {}).get("additionalContext", ""))
 
 
 def human(played: Played) -> str:
     """Return what the human sees."""
-    return reply(played).get("systemMessage", "")
+    return str(reply(played).get("systemMessage", ""))
 
 
 COVERAGE = {name: value for name, value in os.environ.items() if name.startswith("COVERAGE")}

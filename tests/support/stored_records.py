@@ -1,5 +1,6 @@
 """Recovery records for tests: a new one, ways to change it, and a machine whose processes are made up."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -43,12 +44,12 @@ def stored(directory: Path, **fields: Any) -> RecordStore:
     return store
 
 
-def noted(number: int = 0):
+def noted(number: int = 0) -> Callable[[Record], Record]:
     """Return a change that adds one event, told apart by a number."""
     return lambda record: moved(record, Move.CHECKPOINT, LATER, number=number)
 
 
-def with_events(count: int):
+def with_events(count: int) -> Callable[[Record], Record]:
     """Return a change that adds many events at once."""
 
     def change(record: Record) -> Record:

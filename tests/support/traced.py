@@ -29,18 +29,22 @@ class TracedWriter:
         command = [sys.executable, str(script), *arguments]
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment)
+        assert self.process.stdin
+        assert self.process.stdout
+        self._stdin, self._stdout = self.process.stdin, self.process.stdout
 
     def write(self, *strace: str) -> list[str]:
         """Let one child write under strace; return the names of the calls it made, and keep how it ended."""
-        self.process.stdin.write("\n")
-        self.process.stdin.flush()
-        child = self.process.stdout.readline().strip()
+        self._stdin.write("\n")
+        self._stdin.flush()
+        child = self._stdout.readline().strip()
         command = ["strace", "-o", str(self.trace), *strace, "-p", child]
         tracer = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        assert tracer.stderr
         said = tracer.stderr.readline()
         with contextlib.suppress(ProcessLookupError):
             os.kill(int(child), signal.SIGUSR1)
-        ended, status = self.process.stdout.readline().split()
+        ended, status = self._stdout.readline().split()
         assert ended == "ended"
         self.status = int(status)
         tracer.communicate()
@@ -50,8 +54,8 @@ class TracedWriter:
 
     def end(self) -> None:
         """Let the process go."""
-        self.process.stdin.close()
-        self.process.stdout.close()
+        self._stdin.close()
+        self._stdout.close()
         self.process.wait()
 
 

@@ -4,7 +4,7 @@ import json
 from datetime import UTC, datetime, timedelta
 
 from hypothesis import given, strategies as st
-from support.hooks import NOW, WORKER, complete, failed, handed_off, slung
+from support.work_hooks import NOW, WORKER, complete, failed, handed_off, slung
 
 from agent_sync.errors import BadHook
 from agent_sync.leases.blobs import TooLarge

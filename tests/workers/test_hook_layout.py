@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from support.hooks import NOW, complete, failed, handed_off, result, slung, started, task
+from support.work_hooks import NOW, complete, failed, handed_off, result, slung, started, task
 
 from agent_sync.errors import BadHook, HookTooNew
 from agent_sync.workers import moves

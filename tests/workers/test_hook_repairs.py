@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 import time_machine
 from support.fleet import spoil
-from support.hooks import MINUTE, NOW, WORKER, complete, failed, handed_off, slung, started, task
+from support.work_hooks import MINUTE, NOW, WORKER, complete, failed, handed_off, slung, started, task
 
 from agent_sync import clock
 from agent_sync.errors import Conflict

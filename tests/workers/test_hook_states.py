@@ -1,7 +1,7 @@
 """The table of moves."""
 
 import pytest
-from support.hooks import NOW, WORKER, complete, failed, handed_off, holding, result, slung, started, task
+from support.work_hooks import NOW, WORKER, complete, failed, handed_off, holding, result, slung, started, task
 
 from agent_sync.errors import IllegalHookMove
 from agent_sync.workers import moves

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from support.hooks import MINUTE, NOW, WORKER, complete, failed, handed_off, holding, slung, started
+from support.work_hooks import MINUTE, NOW, WORKER, complete, failed, handed_off, holding, slung, started
 
 from agent_sync.lifecycle.tasks import Convoy
 from agent_sync.workers import moves

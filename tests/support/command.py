@@ -32,17 +32,17 @@ class Ran:
     @property
     def reply(self) -> dict[str, Any]:
         """The JSON object on stdout, or an empty one for silence."""
-        return json.loads(self.stdout) if self.stdout else {}
+        return dict(json.loads(self.stdout)) if self.stdout else {}
 
     @property
     def human(self) -> str:
         """What the human sees."""
-        return self.reply.get("systemMessage", "")
+        return str(self.reply.get("systemMessage", ""))
 
     @property
     def agent(self) -> str:
         """What the agent reads."""
-        return self.reply.get("hookSpecificOutput", {}).get("additionalContext", "")
+        return str(self.reply.get("hookSpecificOutput", {}).get("additionalContext", ""))
 
 
 def run(*arguments: str, cwd: Path, stdin: str | bytes = "", **environment: str) -> Ran:

@@ -1,6 +1,7 @@
 """Work hooks to test with."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from agent_sync.workers import moves
 from agent_sync.workers.evidence import Standpoint, evidence_of
@@ -15,24 +16,36 @@ NONCE = "1" * 32
 MINUTE = timedelta(minutes=1)
 
 
-def task(issue: int = 42, **fields: object) -> HookTask:
+def task(issue: int = 42, **fields: Any) -> HookTask:
     """Return the task of an issue."""
-    values = {"id": f"issue-{issue}", "type": "code", "input": {"issue": issue, "title": "Fix it"}, "assigned": NOW}
+    values: dict[str, Any] = {
+        "id": f"issue-{issue}",
+        "type": "code",
+        "input": {"issue": issue, "title": "Fix it"},
+        "assigned": NOW,
+    }
     return HookTask(**(values | fields))
 
 
-def holding(issue: int = 42, **fields: object) -> Holding:
+def holding(issue: int = 42, **fields: Any) -> Holding:
     """Return the holding the work goes with."""
-    values = {"issue": issue, "epoch": 1, "nonce": NONCE, "worktree": "a" * 32, "branch": "claude/x-42", "by": "tester"}
+    values: dict[str, Any] = {
+        "issue": issue,
+        "epoch": 1,
+        "nonce": NONCE,
+        "worktree": "a" * 32,
+        "branch": "claude/x-42",
+        "by": "tester",
+    }
     return Holding(**(values | fields))
 
 
-def slung(issue: int = 42, **fields: object) -> Hook:
+def slung(issue: int = 42, **fields: Any) -> Hook:
     """Return a hook with work on it that nobody has begun."""
     return moves.slung(None, Assignment(task(issue, **fields), TOOLS), holding(issue), WORKER).hook
 
 
-def started(issue: int = 42, **fields: object) -> Hook:
+def started(issue: int = 42, **fields: Any) -> Hook:
     """Return a hook whose work is under way."""
     return moves.started(slung(issue, **fields), holding(issue), NOW + MINUTE, is_resumed=False).hook
 
@@ -53,7 +66,8 @@ def handed_off(issue: int = 42) -> Hook:
 
 def result(hook: Hook, *, fails: bool = False, recoverable: bool = True) -> HookResult:
     """Return a result for a hook's task."""
-    output = None if fails else {"patch": "done"}
+    assert hook.task
+    output: dict[str, Any] | None = None if fails else {"patch": "done"}
     evidence = evidence_of(hook.task, output, NOW + 3 * MINUTE, Standpoint("b" * 40, "c" * 40))
     error = HookError(code="E1", message="it broke", recoverable=recoverable) if fails else None
     status = Outcome.FAILED if fails else Outcome.COMPLETE
