@@ -28,7 +28,7 @@ NETWORK_LIMIT = 60.0
 def look(desk: Desk, *, session_id: str) -> Looked:
     """Start a renewal if one is due; otherwise say when."""
     claim = desk.store.read()
-    if claim is None or claim.lease is None or claim.is_lost:
+    if claim is None or claim.lease is None or not claim.may_act:
         return IDLE
     due = max(renewal_due_at(claim.lease), _next_try(desk, claim.lease))
     if clock.now() < due:
@@ -41,7 +41,7 @@ def renew(desk: Desk, *, session_id: str) -> None:
     """Renew the lease, unless another process is at it or has just done it; tell of a loss at the next event."""
     with files.locked_if_free(Path(desk.place.state_dir) / RENEWAL_LOCK) as is_alone:
         claim = desk.store.read()
-        if not is_alone or claim is None or claim.lease is None or claim.is_lost:
+        if not is_alone or claim is None or claim.lease is None or not claim.may_act:
             return
         if clock.now() >= renewal_due_at(claim.lease):
             _settle(desk, claim, _renewed(desk, claim, claim.lease, session_id), session_id)
