@@ -1,7 +1,7 @@
 """Everything one run works with, put together once: the worktree, its settings, its state, git and GitHub."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -65,6 +65,10 @@ class Desk:
     def git(self) -> Git:
         """Git in this worktree."""
         return self.git_at(self.place)
+
+    def at(self, place: Place) -> "Desk":
+        """Return the desk of a worktree of this clone, with the same settings."""
+        return self if place.root == self.place.root else replace(self, place=place)
 
     def store_at(self, place: Place) -> ClaimStore:
         """Return the claim file of a worktree of this clone."""

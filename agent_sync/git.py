@@ -56,6 +56,13 @@ class Git:
         tracking = f"refs/remotes/{remote}/{branch}^{{commit}}"
         return self._run("rev-parse", "--verify", "--quiet", "--end-of-options", tracking).stdout.strip() or None
 
+    def is_ahead(self, branch: str, commit: str) -> bool:
+        """Tell whether a local branch has commits on top of a commit; one that is not here cannot be below it."""
+        local = self.head_of(branch)
+        if local is None or local == commit:
+            return False
+        return self._run("merge-base", "--is-ancestor", commit, local).status == 0
+
     def current_branch(self) -> str | None:
         """Return the branch that is checked out; None on a detached HEAD."""
         return self._run("symbolic-ref", "--quiet", "--short", "HEAD").stdout.strip() or None

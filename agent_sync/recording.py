@@ -26,6 +26,8 @@ from agent_sync.recovery.recorder import Kept, NewTask, Recorder
 from agent_sync.recovery.resuming import resumed
 from agent_sync.recovery.states import Move, State, StepStatus, Trigger
 from agent_sync.recovery.templates import CLAIM_TO_CLOSE
+from agent_sync.recovery.told import with_claim
+from agent_sync.situation_here import is_branch_ahead
 from agent_sync.spool import GLANCE, Occasion, Spool
 
 
@@ -161,6 +163,8 @@ def _caught_up(  # noqa: PLR0913  # the record, the world, and what was said
         record = with_files_touched(record, desk.git)
     record = reconciled(record, desk.git, desk.place, desk.settings, now)
     record = noted(record, desk.git, tuple(_milestones(desk, before, record, claim)), now, os.urandom)
+    if record.template == CLAIM_TO_CLOSE:
+        record = with_claim(record, claim, is_ahead=claim is not None and is_branch_ahead(desk, claim))
     return progressed(words.with_work(record))
 
 

@@ -14,6 +14,7 @@ from agent_sync.recovery.model import Record
 from agent_sync.recovery.owner import standing
 from agent_sync.recovery.proc import SystemProcesses
 from agent_sync.recovery.proof import valid_ids
+from agent_sync.recovery.reconcile import reconciled
 from agent_sync.recovery.resuming import recovered
 from agent_sync.recovery.touched import working_tree_state
 
@@ -34,7 +35,7 @@ def recover(desk: Desk) -> Record | None:
 
 
 def _recovered(desk: Desk, record: Record, outside: str, now: datetime) -> Record:
-    """Diagnose again under the lock: whoever held it before may have gone on with the task."""
+    """Diagnose again under the lock, after a look at git: what was committed before the crash is not lost."""
     tree = working_tree_state(desk.git)
     circumstances = _circumstances(
         desk,
@@ -44,8 +45,9 @@ def _recovered(desk: Desk, record: Record, outside: str, now: datetime) -> Recor
         valid=valid_ids(record, desk.environment),
         tree="" if tree.dirty else tree.tree,
     )
-    recovery = diagnosed(record, circumstances)
-    return recovered(record, recovery, now) if recovery else record
+    caught_up = reconciled(record, desk.git, desk.place, desk.settings, now, is_at_work=False)
+    recovery = diagnosed(record, circumstances, caught_up=caught_up)
+    return recovered(caught_up, recovery, now) if recovery else record
 
 
 def _circumstances(  # noqa: PLR0913  # what is known of a crash has as many sides

@@ -23,6 +23,7 @@ from agent_sync.lifecycle.actions import (
     CloseTask,
     LeaseLost,
     LeaseUnknown,
+    LeftOnHook,
     MoveCard,
     OpenPull,
     Outcome,
@@ -198,7 +199,7 @@ def _perform(
     elif not isinstance(action, Record | Say):
         facts = facts.outdated()
     # What was refused once would be refused again at once: the next event is early enough.
-    return after, facts, isinstance(outcome, PullRefused | CardRefused | LeaseLost | LeaseUnknown)
+    return after, facts, isinstance(outcome, PullRefused | CardRefused | LeaseLost | LeftOnHook | LeaseUnknown)
 
 
 def _settle(desk: Desk, trigger: Trigger, outcome: Outcome, *, claim: Claim, facts: Facts) -> Claim | None:

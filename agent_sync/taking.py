@@ -17,7 +17,7 @@ from agent_sync.leasing import fence
 from agent_sync.leasing.hold import Ask, Hold, acquire, confirm, conflict, give_up, holder_known
 from agent_sync.leasing.note import keeper_of, mine_in, noted
 from agent_sync.leasing.words import scope
-from agent_sync.lifecycle.actions import LeaseLost, LeaseUnknown
+from agent_sync.lifecycle.actions import LeaseLost, LeaseUnknown, LeftOnHook
 from agent_sync.lifecycle.board import card_change
 from agent_sync.lifecycle.claiming import agent_name, branch_name, objection, warnings
 from agent_sync.lifecycle.facts import Card, PullState
@@ -55,10 +55,10 @@ class Taken:
 
 @dataclass(frozen=True)
 class Given:
-    """What came of giving a task back: what was wrong with the board, or who has the task already."""
+    """What came of giving a task back: what was wrong with the board, or where the task is already."""
 
     trouble: str = ""
-    lost_to: str = ""
+    gone_to: str = ""
 
 
 def unfinished_claim(desk: Desk) -> Claim | None:
@@ -181,8 +181,8 @@ def _held_at(desk: Desk, place: Place) -> Claim | None:
 def give_back(desk: Desk, claim: Claim, *, reason: str, force: bool) -> Given:
     """Give the task back: board and assignment while nobody else can have it, then the lease, then the file."""
     found = fence.stopped(desk, claim, is_ending=True)
-    if isinstance(found, LeaseLost):
-        given = Given(lost_to=found.lost_to)
+    if isinstance(found, LeaseLost | LeftOnHook):
+        given = Given(gone_to=fence.gone_to(found))
     else:
         given = Given(_ended(desk, claim, found, reason=reason, force=force))
     why = f"the claim was given back{': ' + reason if reason else ''}"

@@ -3,10 +3,12 @@
 `python docs/generate.py` writes them; with `--check` it only tells which are stale and fails if any is.
 """
 
+import dataclasses
 import json
 import re
 import sys
 from pathlib import Path
+from typing import get_args
 
 import click
 
@@ -14,6 +16,7 @@ from agent_sync.claim.model import Claim
 from agent_sync.claim.phases import Phase
 from agent_sync.cli.app import HOOK_COMMANDS, LazyGroup, app
 from agent_sync.lifecycle.facts import Trigger
+from agent_sync.lifecycle.situations import Situation
 from agent_sync.lifecycle.steps import STEPS, TRANSITIONS
 from agent_sync.settings import Settings, variables
 from agent_sync.settings.authority import decides
@@ -47,6 +50,15 @@ def step_table() -> str:
     rows += [
         f"| `{phase}` | " + " | ".join(STEPS[trigger][phase].value for trigger in Trigger) + " |" for phase in Phase
     ]
+    return "\n".join(rows)
+
+
+def situation_table() -> str:
+    """List every situation with what it means and what makes it true."""
+    rows = ["| situation | meaning | carries |", "|---|---|---|"]
+    for kind in get_args(Situation):
+        fields = ", ".join(f"`{field.name}`" for field in dataclasses.fields(kind))
+        rows.append(f"| `{kind.__name__}` | {(kind.__doc__ or '').splitlines()[0]} | {fields} |")
     return "\n".join(rows)
 
 
@@ -111,6 +123,7 @@ def files() -> dict[Path, str]:
     """Map every file with generated parts to what it should say."""
     docs = ROOT / "docs"
     lifecycle = {"diagram": state_diagram(), "steps": step_table(), "outcomes": outcome_table()}
+    lifecycle["situations"] = situation_table()
     return {
         SCHEMAS / "claim.schema.json": schema(Claim, ".agent-claim.json"),
         SCHEMAS / "settings.schema.json": schema(Settings, ".agent-sync.toml"),

@@ -82,3 +82,13 @@ def test_remote_url(repo, git, remote):
     assert str(remote) == git.remote_url("origin")
     assert git.remote_url("none") is None
     assert sh(repo, "status", "--porcelain") == ""
+
+
+def test_branch_that_is_ahead(repo, git):
+    """A branch is ahead of a commit that it has built upon; not of itself, nor of one that is not here."""
+    before = git.head_of("main")
+    sh(repo, "commit", "-q", "--allow-empty", "-m", "More")
+    assert git.is_ahead("main", before)
+    assert [git.is_ahead("main", commit) for commit in (git.head_of("main"), "a" * 40)] == [False, False]
+    sh(repo, "branch", "old", before)
+    assert [git.is_ahead(branch, git.head_of("main")) for branch in ("old", "none")] == [False, False]

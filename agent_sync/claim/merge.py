@@ -5,7 +5,9 @@ from typing import Any
 from agent_sync.claim.model import Claim
 
 # Kept by agent-sync alone: someone else's edit can reset them, never invent a value.
-RESET_ONLY = frozenset({"last_check_poll", "last_synced_status", "not_before", "refused_status", "checks"})
+RESET_ONLY = frozenset(
+    {"last_check_poll", "last_synced_status", "not_before", "refused_status", "checks", "feedback", "withheld"}
+)
 
 # A field that is none of ours may be taken out of the file altogether.
 _ABSENT = object()
@@ -44,4 +46,4 @@ def _lease(theirs: Any, ours: Any) -> Any:
         return theirs
     if not isinstance(theirs, dict) or theirs["nonce"] != ours["nonce"]:
         return ours
-    return max(ours, theirs, key=lambda lease: (bool(lease["lost_to"]), lease["renewed_at"]))
+    return max(ours, theirs, key=lambda lease: (bool(lease["lost_to"]), bool(lease["left_on"]), lease["renewed_at"]))

@@ -1,13 +1,14 @@
 """The claim: the eleven documented fields, a few of ours, and whatever else someone wrote beside them."""
 
 import json
+import re
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from agent_sync.bounds import InCalendar, Number, Ttl
-from agent_sync.claim.phases import Phase
+from agent_sync.claim.phases import Phase, WithheldBy
 from agent_sync.errors import BadClaim, ClaimTooNew
 
 SCHEMA_VERSION = 1
@@ -48,12 +49,42 @@ class ChecksSeen(BaseModel):
     passed: Annotated[int, Field(ge=0, le=LARGEST_NUMBER)]
     total: Annotated[int, Field(ge=0, le=LARGEST_NUMBER)]
     state: str
+    failed: Annotated[tuple[str, ...], Field(strict=False, description="The names of failed checks")] = ()
+
+
+class FeedbackSeen(BaseModel):
+    """What stood against a merge when the pull request was last looked at, apart from its checks."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    changes_requested_by: Annotated[tuple[str, ...], Field(strict=False, description="Who wants changes")] = ()
+    is_conflicting: Annotated[bool, Field(description="It conflicts with its base branch")] = False
+
+
+class WithheldNote(BaseModel):
+    """Why the last attempt to open the pull request, or to close the issue, came to nothing."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    by: Annotated[WithheldBy, Field(strict=False, description="What withholds it")]
+    reason: Annotated[str, Field(description="Why, as a sentence")]
+
+
+_LEFT_BEFORE = re.compile(r"the hook of (\S+) \(`agent-sync worker take` goes on with it\)")
 
 
 class LeaseNote(BaseModel):
     """What this worktree must remember of the lease that makes the claim hold against others."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _left(cls, values: Any) -> Any:
+        """Read a note of 0.1.0, which called work that was left on a hook a loss."""
+        lost_to = values.get("lost_to") if isinstance(values, dict) else None
+        found = _LEFT_BEFORE.fullmatch(lost_to) if isinstance(lost_to, str) else None
+        return {**values, "lost_to": "", "left_on": found[1]} if found else values
 
     where: Annotated[
         Literal["remote", "clone"], Field(description="Holds for everyone who uses the remote, or for this clone only")
@@ -65,6 +96,7 @@ class LeaseNote(BaseModel):
     ttl_s: Annotated[Ttl, Field(description="How long it lasts without one")]
     mode: Annotated[Literal["auto", "manual"], Field(description="A manual lease never expires")] = "manual"
     lost_to: Annotated[str, Field(description="Who holds the issue now, once the lease is lost")] = ""
+    left_on: Annotated[str, Field(description="The worker on whose hook the work was left")] = ""
 
 
 class Claim(BaseModel):
@@ -94,12 +126,28 @@ class Claim(BaseModel):
     refused_status: Annotated[str | None, Field(description="A status the board does not have; not tried again")] = None
     is_unmirrored: Annotated[bool, Field(description="The claim was not told to GitHub yet")] = False
     checks: Annotated[ChecksSeen | None, Field(strict=False)] = None
+    feedback: Annotated[
+        FeedbackSeen | None, Field(strict=False, description="What stands against a merge, as last seen")
+    ] = None
+    withheld: Annotated[
+        WithheldNote | None, Field(strict=False, description="Why there is no pull request yet, or the issue is open")
+    ] = None
     lease: Annotated[LeaseNote | None, Field(strict=False, description="The lease; kept by agent-sync alone")] = None
 
     @property
     def is_lost(self) -> bool:
         """Whether somebody else is known to hold the issue now."""
         return self.lease is not None and bool(self.lease.lost_to)
+
+    @property
+    def is_left(self) -> bool:
+        """Whether the work was left on a worker's hook."""
+        return self.lease is not None and bool(self.lease.left_on) and not self.lease.lost_to
+
+    @property
+    def may_act(self) -> bool:
+        """Whether this worktree may still push and write for the issue, as far as it knows."""
+        return not self.is_lost and not self.is_left
 
     def to_json(self) -> bytes:
         """Return the bytes to write: documented fields in their order, ours only where set, others as they were."""

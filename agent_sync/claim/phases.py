@@ -1,4 +1,4 @@
-"""The six phases of a task."""
+"""The six phases of a task, and what can withhold the next one."""
 
 from enum import StrEnum
 
@@ -12,3 +12,14 @@ class Phase(StrEnum):
     CHECKS_RUNNING = "checks_running"
     MERGED_DETECTED = "merged_detected"
     DONE = "done"
+
+
+class WithheldBy(StrEnum):
+    """What keeps a pull request from being opened, or an issue from being closed."""
+
+    GATE = "gate"
+    BRANCH = "branch"
+    SUMMARY = "summary"
+    COMMITS = "commits"
+    GITHUB = "github"
+    UNMERGED = "unmerged"

@@ -5,7 +5,7 @@ import click
 from agent_sync import clock
 from agent_sync.claim.model import Claim
 from agent_sync.claim.phases import Phase
-from agent_sync.cli.here import claim_here, desk_here
+from agent_sync.cli.here import claim_here, desk_here, is_session
 from agent_sync.cli.sync import synced
 from agent_sync.desk import Desk
 from agent_sync.errors import Refused
@@ -17,15 +17,20 @@ from agent_sync.lifecycle.evolve import evolve
 from agent_sync.lifecycle.facts import Pull
 from agent_sync.rounds import acting_alone
 
+# The consent is recorded, but the issue is not closed yet.
+PENDING = 8
+
 
 @click.command("done")
 @click.option("--yes", is_flag=True, help="Close the issue even though its pull request is not merged.")
-@click.option("--now", is_flag=True, help="Close at once instead of at the next stop.")
+@click.option("--now", is_flag=True, help="Close at once, also inside a Claude Code session.")
+@click.option("--later", is_flag=True, help="Only record the consent; the next stop or `agent-sync sync` closes.")
 @click.option("--dry-run", is_flag=True, help="Only list what would be done.")
-def command(*, yes: bool, now: bool, dry_run: bool) -> None:
-    """Record a human's consent: the next stop closes the issue, moves the card and deletes the claim file.
+def command(*, yes: bool, now: bool, later: bool, dry_run: bool) -> None:
+    """Record a human's consent, close the issue, move the card and delete the claim file.
 
-    This is for people. Agents ask; a wake-up is no consent.
+    This is for people. Agents ask; a wake-up is not consent. Inside a Claude Code session the issue is closed when the
+    turn ends. Exit code 8: the consent is recorded, and the issue is not closed yet.
 
     \b
     Examples:
@@ -46,10 +51,12 @@ def command(*, yes: bool, now: bool, dry_run: bool) -> None:
         click.echo(f"would set the phase of issue #{claim.issue_number} to done")
         click.echo("would comment, close the issue, move the card to Done, clear Agent (2 requests), delete the file")
         return
-    if now:
+    if now or not (later or is_session(desk)):
         synced(desk)
+        if desk.store.read():
+            click.get_current_context().exit(PENDING)
     else:
-        click.echo(f"Consent recorded: issue #{claim.issue_number} is closed when this turn ends.")
+        click.echo(f"Consent recorded: issue #{claim.issue_number} will be closed when this turn ends.")
 
 
 def _refuse_unmerged(desk: Desk, claim: Claim) -> None:
@@ -58,7 +65,7 @@ def _refuse_unmerged(desk: Desk, claim: Claim) -> None:
         return
     pull = _pull(desk, claim)
     if pull is None or not is_merge_of(claim, pull):
-        raise Refused(messages.not_merged(claim, pull).text, helps="agent-sync status")
+        raise Refused(messages.not_merged(claim, pull).text, helps="agent-sync done --yes")
 
 
 def _pull(desk: Desk, claim: Claim) -> Pull | None:

@@ -8,12 +8,16 @@ import click
 
 from agent_sync import clock
 from agent_sync.cli.console import working
+from agent_sync.cli.telling import situation_values
 from agent_sync.desk import Desk
 from agent_sync.leases.model import Lease, State, Tip, Where
 from agent_sync.leases.rules import expires_at, is_expired
 from agent_sync.leasing.fleet import Fleet, Held, WorkHook, fleet
 from agent_sync.leasing.words import span
 from agent_sync.lifecycle.foreign import one_line, quoted
+from agent_sync.lifecycle.next_step import next_step
+from agent_sync.place import worktree
+from agent_sync.situation_here import situation_of
 
 
 def show_all(desk: Desk, *, as_json: bool) -> None:
@@ -21,6 +25,8 @@ def show_all(desk: Desk, *, as_json: bool) -> None:
     with working("asking the remote"):
         seen = fleet(desk)
     rows = rows_of(seen, clock.now(), allowance_s=desk.settings.lease.allowance_s)
+    for row in rows:
+        row.update(_situated(desk, seen, row["root"]))
     if as_json:
         hooks = [{"worker": hook.worker, "status": hook.status, "trouble": hook.trouble} for hook in seen.hooks]
         values = {"where": seen.where.value, "reason": seen.reason, "claims": rows, "hooks": hooks}
@@ -52,7 +58,18 @@ def line_of(row: dict[str, Any]) -> str:
     parts = [f"{issue} {row['phase'] or ''}".rstrip(), who, row["age"] and f"{row['age']} old", row["expiry"]]
     own = f"in {row['root']}" if row["root"] else ""
     only = "this clone only" if row["where"] == Where.CLONE else ""
-    return " · ".join(part for part in (*parts, only, own, row["trouble"]) if part)
+    following = f"next: {row['next']}" if row["next"] else ""
+    return " · ".join(part for part in (*parts, only, own, row["trouble"], following) if part)
+
+
+def _situated(desk: Desk, seen: Fleet, root: str | None) -> dict[str, Any]:
+    """Return how the task of a worktree of this clone stands; of others only their lease is known."""
+    held = next((one for one in seen.here if one.root == root and one.claim), None)
+    if held is None:
+        return {}
+    place = worktree(held.root)
+    stands = situation_of(desk.at(place), held.claim) if place else None
+    return {"situation": situation_values(stands), "next": next_step(stands).command} if stands else {}
 
 
 def _lease_row(tip: Tip, here: tuple[Held, ...], now: datetime, allowance_s: float) -> dict[str, Any]:
@@ -103,6 +120,7 @@ def _local_row(held: Held) -> dict[str, Any]:
     if claim is None:
         return _row(root=held.root, trouble=held.trouble)
     lost = f"lost to {one_line(claim.lease.lost_to)}" if claim.lease and claim.is_lost else ""
+    lost = f"left on the hook of {quoted(claim.lease.left_on, limit=60)}" if claim.lease and claim.is_left else lost
     without = "" if claim.lease else "no lease"
     values = {"issue": claim.issue_number, "phase": claim.phase.value, "branch": claim.branch}
     return _row(**values, root=held.root, trouble=lost or without)
@@ -115,7 +133,7 @@ def _unreadable_row(issue: int, reason: str) -> dict[str, Any]:
 def _row(**values: Any) -> dict[str, Any]:
     empty = dict.fromkeys(("issue", "holder", "machine", "phase", "branch", "epoch", "age", "age_s", "mode"))
     rest = {"expires_at": None, "expired": False, "expiry": "", "where": None, "root": None, "trouble": ""}
-    return {**empty, **rest, **values}
+    return {**empty, **rest, "situation": None, "next": "", **values}
 
 
 def _hook_line(hook: WorkHook) -> str:

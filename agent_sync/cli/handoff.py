@@ -7,8 +7,10 @@ import click
 
 from agent_sync import clock
 from agent_sync.claim.model import Claim
+from agent_sync.claim.phases import Phase
 from agent_sync.cli.console import working
-from agent_sync.cli.here import claim_here, desk_here
+from agent_sync.cli.here import claim_here, desk_here, is_session
+from agent_sync.cli.sync import synced
 from agent_sync.desk import Desk
 from agent_sync.errors import BadInput, GitFailed, Refused
 from agent_sync.gating import pull_gate_root, refuse_committed_claim
@@ -17,23 +19,29 @@ from agent_sync.leasing.words import scope
 from agent_sync.lifecycle.actions import HandedOff
 from agent_sync.lifecycle.evolve import evolve
 from agent_sync.lifecycle.messages import NEWS_AFTER_HANDOFF
+from agent_sync.lifecycle.next_step import next_step
 from agent_sync.lifecycle.steps import TRANSITIONS
 from agent_sync.masking import masked
 from agent_sync.rounds import acting_alone
+from agent_sync.situation_here import situation_of
 
 LONGEST_SUMMARY = 20_000
+# Handed off, but GitHub has no pull request yet.
+PENDING = 8
 MOST_SHOWN = 10
 
 
 @click.command("handoff")
 @click.option("--summary", required=True, help="First line: the pull request's title. `-` reads it from stdin.")
 @click.option("--draft", is_flag=True, help="Open the pull request as a draft.")
+@click.option("--later", is_flag=True, help="Only set the phase; the next stop or `agent-sync sync` opens the PR.")
 @click.option("--dry-run", is_flag=True, help="Only list what would be done.")
-def command(*, summary: str, draft: bool, dry_run: bool) -> None:
-    """Run the gates, push the branch with its lease and set the phase to ready_for_pr; the next stop opens the PR.
+def command(*, summary: str, draft: bool, later: bool, dry_run: bool) -> None:
+    """Run the gates, push the branch with its lease and open the pull request.
 
-    `agent-sync sync` opens it at once. Without a pass nothing is handed off, unless as a draft that states the outcome.
-    A branch whose newest commit has the claim file is refused.
+    Inside a Claude Code session the pull request is opened when the turn ends. Without a pass nothing is handed off,
+    unless as a draft that states the outcome. A branch whose newest commit has the claim file is refused. Exit code 8:
+    handed off, and the pull request is not open yet.
 
     \b
     Examples:
@@ -57,6 +65,8 @@ def command(*, summary: str, draft: bool, dry_run: bool) -> None:
         if dry_run:
             click.echo(f"would run the gates, then push {branch} at {head[:12]} to {desk.settings.git.remote}")
             click.echo("would set the phase to ready_for_pr")
+            if not (later or is_session(desk)):
+                click.echo("would open the pull request")
             return
         _passed_gates(desk, draft=draft)
         with working(f"pushing {branch}"):
@@ -66,7 +76,13 @@ def command(*, summary: str, draft: bool, dry_run: bool) -> None:
     click.echo(f"Handed off issue #{claim.issue_number}: branch {branch} is pushed at {head[:12]}.")
     if claim.lease:
         click.echo(scope(claim.lease.where, remote=desk.settings.git.remote))
-    click.echo("The PR is opened when this turn ends, or now with `agent-sync sync`.")
+    if later or is_session(desk):
+        click.echo("The PR will be opened when this turn ends, or now with `agent-sync sync`.")
+        return
+    synced(desk)
+    claim = claim_here(desk)
+    if claim.phase is Phase.READY_FOR_PR:
+        click.get_current_context().exit(PENDING)
 
 
 def _record(desk: Desk, claim: Claim, outcome: HandedOff) -> None:
@@ -99,7 +115,7 @@ def _passed_gates(desk: Desk, *, draft: bool) -> None:
             click.echo(line)
     if result.status not in OPENS_PULL and not draft and desk.settings.pr.require_gate:
         message = f"The gates have not passed: {result.message}"
-        raise Refused(message, attempted="handing off", helps="mend it and run `agent-sync handoff` again")
+        raise Refused(message, attempted="handing off", helps="fix it and run `agent-sync handoff` again")
 
 
 def _summary(given: str) -> str:
@@ -112,7 +128,7 @@ def _summary(given: str) -> str:
 def _branch(desk: Desk, claim: Claim) -> str:
     if claim.phase not in TRANSITIONS[HandedOff]:
         message = f"Issue #{claim.issue_number} is in phase {claim.phase}: there is nothing to hand off."
-        raise BadInput(message, helps="agent-sync status")
+        raise BadInput(message, helps=next_step(situation_of(desk, claim)).command)
     branch = desk.git.current_branch()
     if branch is None:
         raise BadInput("HEAD is detached.", attempted="handing off", helps=f"git switch {claim.branch}")

@@ -8,8 +8,10 @@ from agent_sync.desk import Desk, desk_at
 from agent_sync.errors import AgentSyncError, BadConfig, BadInput
 from agent_sync.hooks.record import kept
 from agent_sync.lifecycle.messages import RECORD_UNWRITTEN
+from agent_sync.lifecycle.next_step import next_step
 from agent_sync.place import Place, place_of
 from agent_sync.settings.approvals import held_back_line
+from agent_sync.situation_here import situation_of
 
 
 def place_here() -> Place:
@@ -44,6 +46,11 @@ def _keep_record(desk: Desk) -> None:
         click.echo(f"warning: {RECORD_UNWRITTEN}: {error}", err=True)
 
 
+def is_session(desk: Desk) -> bool:
+    """Tell whether the command runs inside a Claude Code session, whose stop hook does what is left."""
+    return bool(desk.environment.get("CLAUDECODE"))
+
+
 def refuse_without_board(desk: Desk) -> None:
     """Stop a command that is about the board where none is configured."""
     if desk.settings.project.number is None:
@@ -54,5 +61,5 @@ def claim_here(desk: Desk) -> Claim:
     """Return the claim held in this worktree, or say how to get one."""
     claim = desk.store.read()
     if claim is None:
-        raise BadInput("No claim is held in this worktree.", helps="agent-sync claim ISSUE, or agent-sync next")
+        raise BadInput("No claim is held in this worktree.", helps=next_step(situation_of(desk, None)).command)
     return claim

@@ -29,14 +29,14 @@ def command(*, reason: str, force: bool, dry_run: bool) -> None:
         claim = claim_here(desk)
         click.echo(f"would move the card of issue #{claim.issue_number} to {desk.settings.board.ready}")
         click.echo("would clear Agent, take your assignment back (2 requests) and delete .agent-claim.json")
-        if claim.lease and not claim.is_lost:
+        if claim.lease and claim.may_act:
             click.echo(f"would release {CLAIMS}{claim.issue_number} ({claim.lease.where})")
         return
     with working("giving the task back"), acting_alone(desk, "giving the task back"):
         claim = claim_here(desk)
         given = give_back(desk, claim, reason=reason, force=force)
-    if given.lost_to:
-        click.echo(f"Issue #{claim.issue_number} is held by {given.lost_to}. Only the claim file here was deleted.")
+    if given.gone_to:
+        click.echo(f"Issue #{claim.issue_number} is {given.gone_to}. Only the claim file here was deleted.")
         return
     lease = f" {ended(claim.lease.where, remote=desk.settings.git.remote)}" if claim.lease else ""
     click.echo(f"Issue #{claim.issue_number} is given back. Branch {claim.branch} stays as it is.{lease}")

@@ -1,4 +1,4 @@
-"""`agent-sync resume`: go on with a task, also after a crash."""
+"""`agent-sync resume`: resume a task, even after a crash."""
 
 import click
 
@@ -6,6 +6,7 @@ from agent_sync import clock, recording
 from agent_sync.cli.here import desk_here
 from agent_sync.cli.recorded import record_here, task_here, tell_standing
 from agent_sync.cli.start import begun, refuse_second, tell_begun
+from agent_sync.cli.telling import next_line
 from agent_sync.desk import Desk
 from agent_sync.errors import IllegalMove
 from agent_sync.recovering import recover
@@ -18,6 +19,7 @@ from agent_sync.recovery.recorder import NewTask
 from agent_sync.recovery.states import TERMINAL, Standing, State, StepStatus
 from agent_sync.recovery.synopsis import synopsis
 from agent_sync.recovery.templates import CLAIM_TO_CLOSE
+from agent_sync.situation_here import situation_of
 from agent_sync.spool import Occasion
 
 _DONE = frozenset({StepStatus.COMPLETED, StepStatus.SKIPPED})
@@ -26,9 +28,9 @@ _DONE = frozenset({StepStatus.COMPLETED, StepStatus.SKIPPED})
 @click.command("resume")
 @click.option("--reopen", default="", metavar="TASK", help="Take a task up again that has ended, in a new record.")
 def command(*, reopen: str) -> None:
-    """Go on with the task of this worktree: notes a crash, follows the advice, and says what to do now.
+    """Resume the task of this worktree: notes a crash, follows the advice, and says what to do now.
 
-    Where a human is waited for, and it is a human who runs this, the step goes on.
+    A task that waits for a human continues when a human runs this.
 
     \b
     Examples:
@@ -55,13 +57,14 @@ def command(*, reopen: str) -> None:
     for line in to_do(record):
         click.echo(line)
     click.echo(f"\nRead on: {store.directory / VIEW}")
+    click.echo(next_line(situation_of(desk, desk.store.read())))
 
 
 def _warn_of_other(desk: Desk, record: Record) -> None:
     own = desk.recorder.owner("")
     is_other = (record.owner.pid, record.owner.started) != (own.pid, own.started)
     if is_other and standing(record.owner, SystemProcesses()) is Standing.ALIVE:
-        click.echo(f"warning: process {record.owner.pid} was at work on this task and still lives", err=True)
+        click.echo(f"warning: process {record.owner.pid} was at work on this task and is still running", err=True)
 
 
 def _reopen(desk: Desk, task_id: str) -> None:

@@ -13,6 +13,7 @@ from agent_sync.recovery import keys
 from agent_sync.recovery.model import Record
 from agent_sync.recovery.recorder import Kept, NewTask
 from agent_sync.recovery.templates import CLAIM_TO_CLOSE, steps_of
+from agent_sync.recovery.told import next_told
 from agent_sync.recovery.touched import working_tree_state
 from agent_sync.recovery.words import readable
 
@@ -49,7 +50,7 @@ def refuse_second(desk: Desk) -> None:
         message = f"This worktree holds the claim of issue #{claim.issue_number}, whose record is kept."
         raise IllegalMove(message, attempted="beginning a task", helps="agent-sync status, or another worktree")
     if found:
-        message = f"Task {found[1].task_id} is going on here ({found[1].state})."
+        message = f"Task {found[1].task_id} is already in progress here ({found[1].state})."
         raise IllegalMove(message, attempted="beginning a task", helps="agent-sync resume, or agent-sync abandon")
 
 
@@ -69,7 +70,7 @@ def tell_begun(kept: Kept, *, as_json: bool) -> None:
     click.echo(f"Task: {record.task_id}")
     click.echo(f"Record: {store.directory}")
     tell_standing(record)
-    click.echo("Next: agent-sync step start")
+    click.echo(f"Next: {next_told(record).command}")
 
 
 def _prepared(desk: Desk) -> None:

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import sys
 import time
+from dataclasses import dataclass
 
 import click
 
@@ -12,14 +13,29 @@ from agent_sync.cli.console import working
 from agent_sync.cli.fleet import show_all
 from agent_sync.cli.here import desk_here
 from agent_sync.cli.record_seen import Seen, record_seen
+from agent_sync.cli.telling import next_line, situation_values
 from agent_sync.desk import Desk
 from agent_sync.errors import AgentSyncError
-from agent_sync.hooks.briefing import held
+from agent_sync.hooks.briefing import head_line
+from agent_sync.leasing.fence import Stop, known_loss, stopped
 from agent_sync.leasing.standing import lease_line
-from agent_sync.lifecycle.facts import Branch
-from agent_sync.lifecycle.side_by_side import Row, next_command, rows
+from agent_sync.lifecycle.facts import Branch, Pull
+from agent_sync.lifecycle.next_step import next_step
+from agent_sync.lifecycle.side_by_side import Row, rows
+from agent_sync.lifecycle.situation import Known
+from agent_sync.situation_here import situation_of
 
 OK, BAD = "✓", "✗"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What GitHub and the lease were asked, and what kept them from answering."""
+
+    rows: tuple[Row, ...] = ()
+    pull: Pull | None = None
+    lease: Stop | None = None
+    trouble: str = ""
 
 
 @click.command("status")
@@ -41,58 +57,63 @@ def command(*, as_json: bool, watch: bool, everywhere: bool, offline: bool) -> N
         show_all(desk, as_json=as_json)
         return
     while True:
-        _show(desk, as_json=as_json, offline=offline)
+        _show(desk, as_json=as_json, offline=offline, is_watching=watch)
         if not watch:
             return
+        sys.stdout.flush()
         time.sleep(max(5.0, desk.settings.checks.backoff_s))
         desk = desk_here()
 
 
-def _show(desk: Desk, *, as_json: bool, offline: bool) -> None:
+def _show(desk: Desk, *, as_json: bool, offline: bool, is_watching: bool) -> None:
     claim = desk.store.read()
     recorded = record_seen(desk)
     if claim is None:
-        _show_unclaimed(recorded, as_json=as_json)
+        _show_unclaimed(desk, recorded, as_json=as_json)
         return
-    found, following, trouble = _looked(desk, claim, offline=offline)
-    lease = lease_line(desk, claim, offline=offline)
+    asked = _asked(desk, claim, offline=offline)
+    stands = situation_of(desk, claim, Known(pull=asked.pull, lease=asked.lease))
+    lease = lease_line(desk, claim, asked.lease)
     if as_json:
-        values = {"claim": json.loads(claim.to_json()), "rows": [dataclasses.asdict(row) for row in found]}
-        seen = {"next": following, "trouble": trouble, "lease": lease, "record": recorded.values}
-        click.echo(json.dumps(values | seen))
+        values = {"claim": json.loads(claim.to_json()), "rows": [dataclasses.asdict(row) for row in asked.rows]}
+        seen = {"next": next_step(stands).command, "trouble": asked.trouble, "lease": lease, "record": recorded.values}
+        click.echo(json.dumps(values | seen | {"situation": situation_values(stands)}))
         return
-    click.echo(held(claim))
+    click.echo(head_line(claim, stands))
     if lease:
         click.echo(f"  {'lease':<13} {lease}")
     for line in recorded.lines:
         click.echo(line)
-    _draw(found) if sys.stdout.isatty() else _print(found)
-    if trouble:
-        click.echo(f"GitHub could not be asked: {trouble}", err=True)
-    click.echo(f"Next: {following}")
+    _draw(asked.rows) if sys.stdout.isatty() else _print(asked.rows)
+    if asked.trouble:
+        click.echo(f"GitHub could not be asked: {asked.trouble}", err=True)
+    click.echo(next_line(stands, is_watching=is_watching))
 
 
-def _show_unclaimed(recorded: Seen, *, as_json: bool) -> None:
+def _show_unclaimed(desk: Desk, recorded: Seen, *, as_json: bool) -> None:
+    stands = situation_of(desk, None)
     if as_json:
-        click.echo(json.dumps({"claim": None, "record": recorded.values}))
+        values = {"claim": None, "record": recorded.values, "next": next_step(stands).command}
+        click.echo(json.dumps(values | {"situation": situation_values(stands)}))
         return
     click.echo("No claim is held in this worktree.")
     for line in recorded.lines:
         click.echo(line)
-    click.echo(f"Next: {recorded.following or 'agent-sync next'}")
+    click.echo(next_line(stands))
 
 
-def _looked(desk: Desk, claim: Claim, *, offline: bool) -> tuple[tuple[Row, ...], str, str]:
+def _asked(desk: Desk, claim: Claim, *, offline: bool) -> Asked:
     if offline:
-        return (), next_command(claim, None), ""
+        return Asked(lease=known_loss(claim))
+    lease = stopped(desk, claim, looks_again=True)
     branch = Branch(desk.git.head_of(claim.branch) if claim.branch else None, desk.git.current_branch() == claim.branch)
     try:
         with working("asking GitHub"):
             task = desk.gateway.task(claim.issue_number)
             pull = desk.gateway.pull(claim.pr_number, with_checks=True) if claim.pr_number else None
     except AgentSyncError as error:
-        return (), next_command(claim, None), str(error)
-    return rows(claim, branch, task, pull), next_command(claim, pull), ""
+        return Asked(lease=lease, trouble=str(error))
+    return Asked(rows(claim, branch, task, pull), pull, lease)
 
 
 def _print(found: tuple[Row, ...]) -> None:

@@ -5,12 +5,14 @@ import click
 from agent_sync.claim.phases import Phase
 from agent_sync.cli.console import working
 from agent_sync.cli.here import claim_here, desk_here
+from agent_sync.cli.telling import next_line, state_lines
 from agent_sync.desk import Desk
-from agent_sync.hooks.briefing import held
+from agent_sync.hooks.briefing import head_line
 from agent_sync.lifecycle.decide import decide
 from agent_sync.lifecycle.facts import Trigger
 from agent_sync.outbox import Readers, unread
 from agent_sync.rounds import acting_alone, drive, looked_up
+from agent_sync.situation_here import situation_of
 from agent_sync.taking import finish
 
 PERSON = Readers(human=True, agent=True)
@@ -19,7 +21,9 @@ PERSON = Readers(human=True, agent=True)
 @click.command("sync")
 @click.option("--dry-run", is_flag=True, help="Look, and only list what would be done.")
 def command(*, dry_run: bool) -> None:
-    """Bring the claim as far as it goes now: open the pull request, look at CI, close, mend the board.
+    """Bring the claim as far as it goes now: open the pull request, look at CI, close, update the board.
+
+    Then print how CI, reviews and gates stand and what comes next, whether it was said before or not.
 
     \b
     Examples:
@@ -57,4 +61,8 @@ def synced(desk: Desk) -> None:
     desk.outbox.mark(waiting, PERSON)
     claim = desk.store.read()
     if claim:
-        click.echo(held(claim))
+        stands = situation_of(desk, claim)
+        click.echo(head_line(claim, stands))
+        for line in state_lines(desk, claim):
+            click.echo(line)
+        click.echo(next_line(stands))

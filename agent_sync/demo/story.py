@@ -1,13 +1,15 @@
 """The story: what happens, scene by scene, and what must be true in the end."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent_sync.demo.stage import Played, Stage
 from agent_sync.errors import AgentSyncError
 
 ISSUE = 42
 PULL = 45
+# How Claude Code marks what it runs.
+SESSION = {"CLAUDECODE": "1"}
 
 
 @dataclass(frozen=True)
@@ -78,12 +80,13 @@ def _hook(command: str, event: str) -> Callable[[Stage], Played]:
     return lambda stage: stage.hook(*command.split(), event=event)
 
 
-def _command(*arguments: str) -> Callable[[Stage], Played]:
-    return lambda stage: stage.command(*arguments)
+def _command(*arguments: str, stdin: str = "") -> Callable[[Stage], Played]:
+    """Play a command inside the session: what it leaves is done when the turn ends."""
+    return lambda stage: replace(stage, environment=stage.environment | SESSION).command(*arguments, stdin=stdin)
 
 
 def _handoff(summary: str) -> Callable[[Stage], Played]:
-    return lambda stage: stage.command("handoff", "--summary", "-", stdin=summary)
+    return _command("handoff", "--summary", "-", stdin=summary)
 
 
 def _commit(name: str, text: str, message: str) -> Callable[[Stage], None]:

@@ -12,7 +12,7 @@ from agent_sync.leases.keeper import RemoteKeeper
 from agent_sync.leases.probe import Probe
 from agent_sync.leasing.fence import stopped
 from agent_sync.leasing.words import scope
-from agent_sync.lifecycle.actions import LeaseLost, LeaseUnknown
+from agent_sync.lifecycle.actions import LeaseLost, LeaseUnknown, LeftOnHook
 from agent_sync.lifecycle.facts import Card
 from agent_sync.lifecycle.foreign import one_line
 from agent_sync.lifecycle.tasks import Task
@@ -67,6 +67,8 @@ def check_lease(desk: Desk, claim: Claim) -> Result:
     match stopped(desk, claim):
         case LeaseLost(lost_to):
             return warn("lease", f"issue #{claim.issue_number} is held by {lost_to}", "agent-sync release")
+        case LeftOnHook(worker):
+            return ok("lease", f"issue #{claim.issue_number} was left on the hook of {worker}")
         case LeaseUnknown(reason):
             return skip("lease", reason, "agent-sync doctor, a little later")
         case None:

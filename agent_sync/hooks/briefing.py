@@ -2,43 +2,37 @@
 
 from agent_sync import clock
 from agent_sync.claim.model import Claim
-from agent_sync.claim.phases import Phase
 from agent_sync.desk import Desk
 from agent_sync.errors import AgentSyncError
 from agent_sync.hooks.event import HookEvent
 from agent_sync.hooks.reply import Reply
 from agent_sync.lifecycle.foreign import quoted
+from agent_sync.lifecycle.next_step import next_step
+from agent_sync.lifecycle.situations import Free, LeftOnHook, Lost, Situation
 from agent_sync.lifecycle.tasks import BoardIssue, BoardSeen, in_order, is_ready
+from agent_sync.situation_here import situation_of
 
 MOST_TASKS = 5
-NEXT_STEP = {
-    Phase.CODING: "The work goes on; `/handoff` when it is ready for a PR.",
-    Phase.READY_FOR_PR: "The PR is opened when this turn ends.",
-    Phase.PR_CREATED: "CI is watched while the session is idle.",
-    Phase.CHECKS_RUNNING: "CI is watched while the session is idle.",
-    Phase.MERGED_DETECTED: "The PR is merged; a human decides with `/done` whether the issue is closed.",
-    Phase.DONE: "The issue is closed when this turn ends.",
-}
 
 
 def brief(desk: Desk, event: HookEvent) -> Reply:
     """Return the text for the session's start; nothing where nothing is held and no board is configured."""
     claim = desk.store.read()
-    lines = [held(claim)] if claim else []
+    stands = situation_of(desk, claim)
+    lines = [] if isinstance(stands, Free) else [head_line(claim, stands)]
     lines += _board_lines(desk, event)
     return Reply(agent=tuple(lines))
 
 
-def held(claim: Claim) -> str:
-    """Return one line on the claim held here."""
+def head_line(claim: Claim | None, stands: Situation) -> str:
+    """Return one line on the task of this worktree: what it is, and what comes next."""
+    step = next_step(stands)
+    if claim is None:
+        return f"agent-sync: {step.sentence}"
     pull = f", PR #{claim.pr_number}" if claim.pr_number else ""
     where = f"on branch {quoted(claim.branch)}{pull}, phase {claim.phase}"
-    step = "The PR was closed without merging; `/handoff` opens a new one." if claim.closed_unmerged else ""
-    if claim.lease and claim.is_lost:
-        step = f"It is held by {quoted(claim.lease.lost_to, limit=300)} now: stop working on it. Nothing is written."
-    elif claim.not_before and claim.not_before > clock.now():
-        step = f"GitHub's rate limit is reached: paused until {claim.not_before:%H:%M:%S} UTC."
-    return f"agent-sync: this worktree holds issue #{claim.issue_number} {where}. {step or NEXT_STEP[claim.phase]}"
+    has = "has a claim on" if isinstance(stands, Lost | LeftOnHook) else "holds"
+    return f"agent-sync: this worktree {has} issue #{claim.issue_number} {where}. {step.sentence}"
 
 
 def board_lines(board: BoardSeen, *, ready: str) -> list[str]:

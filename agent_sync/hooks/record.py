@@ -28,7 +28,7 @@ def kept(desk: Desk, event: HookEvent | None = None) -> Looked:
 
 
 def recalled(desk: Desk, event: HookEvent) -> Reply:
-    """Note a crash of the session before, and say in a few lines how the task goes on."""
+    """Note a crash of the session before, and say in one line where to read on."""
     if not may_have_record(desk):
         return Reply()
     from agent_sync import recording
@@ -41,8 +41,8 @@ def recalled(desk: Desk, event: HookEvent) -> Reply:
     # Whose session this is, its first event has to say: what was quiet in the one before is not answered quietly.
     active.touch(desk.place)
     found, claim = desk.recorder.opened(), desk.store.read()
-    if found is None or (claim and claim.is_lost):
-        # Work that is somebody else's now must not be gone on with, however far it had come here.
+    if found is None or (claim and not claim.may_act):
+        # Work that is elsewhere now must not be resumed, however far it had come here.
         return Reply()
     line = synopsis(found[1], str(found[0].directory))
     return Reply(agent=(line,) if line else ())

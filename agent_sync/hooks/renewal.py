@@ -29,7 +29,7 @@ LOOK_AGAIN = timedelta(minutes=5)
 def look(desk: Desk, *, session_id: str) -> Looked:
     """Start a renewal if one is due; otherwise say when."""
     claim = desk.store.read()
-    if claim is None or claim.lease is None or claim.is_lost:
+    if claim is None or claim.lease is None or not claim.may_act:
         return IDLE
     if not is_made_here(desk, claim):
         # Asked again later: a command may be writing down just now that it got the lease.
@@ -46,7 +46,7 @@ def renew(desk: Desk, *, session_id: str) -> None:
     """Renew the lease, unless another process is at it or has just done it; tell of a loss at the next event."""
     with files.locked_if_free(Path(desk.place.state_dir) / RENEWAL_LOCK) as is_alone:
         claim = desk.store.read()
-        if not is_alone or claim is None or claim.lease is None or claim.is_lost or not is_made_here(desk, claim):
+        if not is_alone or claim is None or claim.lease is None or not claim.may_act or not is_made_here(desk, claim):
             return
         now = clock.now()
         if now >= renewal_due_at(claim.lease, now):

@@ -83,7 +83,7 @@ def _has_woken(desk: Desk) -> bool:
 
 def _is_worth_watching(desk: Desk) -> bool:
     claim = _claim(desk)
-    return claim is not None and claim.phase in _WATCHED and not claim.closed_unmerged and not claim.is_lost
+    return claim is not None and claim.phase in _WATCHED and not claim.closed_unmerged and claim.may_act
 
 
 def _claim(desk: Desk) -> Claim | None:

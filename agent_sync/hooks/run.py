@@ -15,7 +15,7 @@ from agent_sync.errors import AgentSyncError, BadConfig
 from agent_sync.gateway.port import Gateway
 from agent_sync.gating import has_gates
 from agent_sync.hooks import reply, stamp
-from agent_sync.hooks.briefing import brief, held
+from agent_sync.hooks.briefing import brief, head_line
 from agent_sync.hooks.event import HookEvent, parse, trigger_of
 from agent_sync.hooks.record import kept, recalled
 from agent_sync.hooks.reply import Reply, readers_of
@@ -23,6 +23,7 @@ from agent_sync.hooks.unclaimed import suggestion
 from agent_sync.hooks.watchdog import Watchdog, deadline
 from agent_sync.lifecycle.actions import Notice
 from agent_sync.lifecycle.facts import Trigger
+from agent_sync.lifecycle.situation import situation
 from agent_sync.outbox import Readers, unread
 from agent_sync.place import GATE_CONFIG, Place, gate_root, place_of
 from agent_sync.rounds import BUSY, IDLE, Looked, drive
@@ -266,13 +267,15 @@ def _mark(desk: Desk, read: tuple[Notice, ...], readers: Readers) -> None:
 
 
 def _say_what_there_is(desk: Desk, event: HookEvent, found: list[Part]) -> None:
-    late = _joined(found) + Reply(human=("agent-sync ran out of time; it goes on at the next event.",))
+    late = _joined(found) + Reply(human=("agent-sync ran out of time; it will continue at the next event.",))
     claim = None
     if event.trigger is Trigger.SESSION_START:
         with contextlib.suppress(AgentSyncError):
             # A claim that is refused was said to be so by whoever looked at it first.
             claim = desk.store.read()
-    _say(desk, event, late + Reply(agent=(held(claim),)) if claim else late)
+    # What takes time to find out is left out.
+    line = (head_line(claim, situation(claim, None, clock.now())),) if claim else ()
+    _say(desk, event, late + Reply(agent=line))
 
 
 def _joined(found: list[Part]) -> Reply:
@@ -286,4 +289,4 @@ def _trouble(error: Exception) -> str:
     last = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{Path(last.filename).name}:{last.lineno}"
     what = f"{type(error).__name__} at {where}"
-    return f"agent-sync failed unexpectedly ({what}); the next event goes on. Try: agent-sync doctor"
+    return f"agent-sync hit an unexpected error ({what}) and will retry at the next event. Try: agent-sync doctor"

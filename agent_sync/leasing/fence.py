@@ -9,35 +9,48 @@ from agent_sync.leases.results import BranchRefused, Doubt, Lost, Seen, Unknown,
 from agent_sync.leases.rules import Standing, standing
 from agent_sync.leasing.note import change_of, keeper_of, mine_in, noted
 from agent_sync.leasing.words import held_by
-from agent_sync.lifecycle.actions import BranchPushed, LeaseLost, LeaseUnknown
+from agent_sync.lifecycle import situations
+from agent_sync.lifecycle.actions import BranchPushed, LeaseLost, LeaseUnknown, LeftOnHook
 from agent_sync.lifecycle.evolve import evolve
 from agent_sync.lifecycle.foreign import quoted
+from agent_sync.lifecycle.next_step import next_step
 
+# What keeps a claim from being acted on.
+Stop = LeaseLost | LeaseUnknown | LeftOnHook
 # A hook waits for it; a remote that is slower than this is asked again at the next event.
 READ_LIMIT = 20.0
 # Trouble that may be over the next time; the rest stays as it is however often it is tried.
 _PASSING = frozenset({Doubt.UNREACHABLE, Doubt.UNWRITTEN})
 
 
-def stopped(desk: Desk, claim: Claim, *, is_ending: bool = False) -> LeaseLost | LeaseUnknown | None:
+def stopped(desk: Desk, claim: Claim, *, is_ending: bool = False, looks_again: bool = False) -> Stop | None:
     """Return what keeps a claim from being acted on, from one look at its ref; a claim without a lease has no fence.
 
-    One that was given back is free for others, so that only its end may still be gone through.
+    One that was given back is free for others, so that only its end may still be gone through. Work that was left on
+    a hook is left alone without a look, unless the caller wants to know whether somebody has taken it from there.
     """
     if claim.lease is None:
         return None
-    if claim.is_lost:
-        return known_loss(claim)
+    known = known_loss(claim)
+    if known and not (looks_again and claim.is_left):
+        return known
     try:
         keeper = keeper_of(desk, claim.lease, limit_s=READ_LIMIT)
     except BadConfig as error:
         return LeaseUnknown(error.happened, error.helps)
-    return _judged(desk, claim, keeper.read(claim.issue_number), is_ending=is_ending)
+    return _judged(desk, claim, keeper.read(claim.issue_number), is_ending=is_ending) or known
 
 
-def known_loss(claim: Claim) -> LeaseLost | None:
-    """Return the loss of a lease that was found out earlier, without asking anybody."""
-    return LeaseLost(claim.lease.lost_to) if claim.lease and claim.is_lost else None
+def known_loss(claim: Claim) -> LeaseLost | LeftOnHook | None:
+    """Return where the work went, as far as that is known without asking anybody."""
+    if claim.lease and claim.is_lost:
+        return LeaseLost(claim.lease.lost_to)
+    return LeftOnHook(claim.lease.left_on) if claim.lease and claim.is_left else None
+
+
+def gone_to(found: LeaseLost | LeftOnHook) -> str:
+    """Return where the work went, in a few words."""
+    return f"held by {found.lost_to}" if isinstance(found, LeaseLost) else f"left on the hook of {found.worker}"
 
 
 def must_hold(desk: Desk, claim: Claim, *, attempted: str) -> None:
@@ -45,21 +58,27 @@ def must_hold(desk: Desk, claim: Claim, *, attempted: str) -> None:
     refuse(desk, claim, stopped(desk, claim), attempted=attempted)
 
 
-def refuse(desk: Desk, claim: Claim, found: LeaseLost | LeaseUnknown | None, *, attempted: str) -> None:
+def refuse(desk: Desk, claim: Claim, found: Stop | None, *, attempted: str) -> None:
     """Raise what was found, and remember a loss."""
     match found:
         case LeaseLost(lost_to):
             remember(desk, claim, found)
             message = f"Issue #{claim.issue_number} is held by {lost_to}. Nothing was written; the work here stays."
-            raise Conflict(message, attempted=attempted, helps="agent-sync status")
+            raise Conflict(
+                message, attempted=attempted, helps=next_step(situations.Lost(claim.issue_number, lost_to)).command
+            )
+        case LeftOnHook(worker):
+            left = situations.LeftOnHook(claim.issue_number, worker)
+            message = f"Issue #{claim.issue_number} was left on the hook of {worker}. Nothing was written."
+            raise Conflict(message, attempted=attempted, helps=next_step(left).command)
         case LeaseUnknown(reason, helps):
-            message = f"Whether issue #{claim.issue_number} is still held here cannot be told: {reason}"
+            message = f"Could not check whether this worktree still holds issue #{claim.issue_number}: {reason}"
             raise LeaseUnsettled(message, attempted=attempted, helps=helps)
         case None:
             return
 
 
-def remember(desk: Desk, claim: Claim, outcome: LeaseLost | BranchPushed) -> Claim:
+def remember(desk: Desk, claim: Claim, outcome: LeaseLost | LeftOnHook | BranchPushed) -> Claim:
     """Write down what happened to the lease; return the claim as it is now."""
     changed = evolve(claim, outcome)
     if changed == claim:
@@ -68,14 +87,15 @@ def remember(desk: Desk, claim: Claim, outcome: LeaseLost | BranchPushed) -> Cla
         return desk.store.save(token, seen=claim, changed=changed)
 
 
-def push(desk: Desk, claim: Claim, branch: str, sha: str) -> BranchPushed | LeaseLost | LeaseUnknown:
+def push(desk: Desk, claim: Claim, branch: str, sha: str) -> BranchPushed | Stop:
     """Push the branch, with the lease in the same breath where there is one."""
     lease, remote = claim.lease, desk.settings.git.remote
     if lease is None:
         desk.git.push(remote, branch, sha)
         return BranchPushed(sha)
-    if claim.is_lost:
-        return LeaseLost(lease.lost_to)
+    known = known_loss(claim)
+    if known:
+        return known
     outcome = keeper_of(desk, lease).push_branch(branch, sha, mine_in(claim, lease), change_of(claim))
     match outcome:
         case Won(tip):
@@ -101,7 +121,7 @@ def pushed(desk: Desk, claim: Claim, branch: str, sha: str) -> Claim:
 
 def finish(desk: Desk, claim: Claim) -> None:
     """Mark the work as done, so that the issue can be claimed again should it be reopened."""
-    if claim.lease is None or claim.is_lost:
+    if claim.lease is None or not claim.may_act:
         return
     outcome = keeper_of(desk, claim.lease).finish(mine_in(claim, claim.lease), change_of(claim))
     if isinstance(outcome, Unknown):
@@ -110,7 +130,7 @@ def finish(desk: Desk, claim: Claim) -> None:
 
 def release(desk: Desk, claim: Claim) -> None:
     """Give the lease back; whoever has it meanwhile keeps it."""
-    if claim.lease is None or claim.is_lost:
+    if claim.lease is None or not claim.may_act:
         return
     mine, change = mine_in(claim, claim.lease), change_of(claim)
     outcome = keeper_of(desk, claim.lease).release(mine, change)

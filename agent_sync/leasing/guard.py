@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from agent_sync.desk import Desk
-from agent_sync.leasing.fence import remember, stopped
-from agent_sync.lifecycle.actions import LeaseLost
+from agent_sync.leasing.fence import gone_to, remember, stopped
+from agent_sync.lifecycle.actions import LeaseLost, LeftOnHook
 
 _FIELDS = 4
 
@@ -17,11 +17,11 @@ def push_refusal(desk: Desk, lines: Iterable[str], *, remote: str) -> str | None
     if f"refs/heads/{claim.branch}" not in pushed_refs(lines):
         return None
     found = stopped(desk, claim)
-    if not isinstance(found, LeaseLost):
+    if not isinstance(found, LeaseLost | LeftOnHook):
         return None
     remember(desk, claim, found)
     return (
-        f"branch {claim.branch} was not pushed: issue #{claim.issue_number} is held by {found.lost_to}. "
+        f"branch {claim.branch} was not pushed: issue #{claim.issue_number} is {gone_to(found)}. "
         "The commits stay here; see `agent-sync status`."
     )
 

@@ -4,21 +4,23 @@ from agent_sync import clock
 from agent_sync.claim.model import Claim
 from agent_sync.desk import Desk
 from agent_sync.leases.rules import heard_of_at
-from agent_sync.leasing.fence import stopped
+from agent_sync.leasing.fence import Stop
 from agent_sync.leasing.words import moment, scope, span
-from agent_sync.lifecycle.actions import LeaseLost, LeaseUnknown
+from agent_sync.lifecycle.actions import LeaseLost, LeaseUnknown, LeftOnHook
 
 
-def lease_line(desk: Desk, claim: Claim, *, offline: bool) -> str:
-    """Return for whom the lease holds, its mode, age and end, after a look at its ref unless that is not wanted."""
+def lease_line(desk: Desk, claim: Claim, found: Stop | None) -> str:
+    """Return for whom the lease holds, its mode, age and end; `found` is what a look at its ref came to."""
     lease = claim.lease
     if lease is None:
         return ""
-    match stopped(desk, claim) if not offline or claim.is_lost else None:
+    match found:
         case LeaseLost(lost_to):
-            return f"LOST: the issue is held by {lost_to}. Nothing is written from here any more."
+            return f"LOST: the issue is held by {lost_to}. Nothing more will be written to GitHub from here."
+        case LeftOnHook(worker):
+            return f"left on the hook of {worker}, where the next session takes it."
         case LeaseUnknown(reason):
-            return f"unknown: {reason} Nothing is written until that is over."
+            return f"unknown: {reason} Nothing will be written to GitHub until it can be checked."
         case None:
             now = clock.now()
             renewed_at = heard_of_at(lease.renewed_at, now)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from agent_sync.claim.model import LeaseNote
+from agent_sync.claim.phases import WithheldBy
 from agent_sync.lifecycle.checks import Verdict
 from agent_sync.lifecycle.facts import Card, Pull
 
@@ -29,8 +30,6 @@ class CardChange:
 
 
 # Actions: each is safe to repeat.
-
-
 @dataclass(frozen=True)
 class PushBranch:
     """Push the claim's branch, fast-forward only."""
@@ -142,6 +141,21 @@ class PullRefused:
 
 
 @dataclass(frozen=True)
+class Withheld:
+    """The pull request was not opened, or the issue not closed; the notice says why."""
+
+    by: WithheldBy
+    notice: Notice
+
+
+@dataclass(frozen=True)
+class FeedbackNoted:
+    """What reviewers and the base branch say of the open pull request."""
+
+    pull: Pull
+
+
+@dataclass(frozen=True)
 class CardMoved:
     """The card says what the claim says."""
 
@@ -239,6 +253,13 @@ class LeaseLost:
 
 
 @dataclass(frozen=True)
+class LeftOnHook:
+    """The work was left on a worker's hook; nothing more is written for this claim until it is taken from there."""
+
+    worker: str
+
+
+@dataclass(frozen=True)
 class LeaseUnknown:
     """Whether the lease still holds cannot be told; nothing was written, and a later event tries again."""
 
@@ -258,6 +279,8 @@ Outcome = (
     | PullOpened
     | PullAdopted
     | PullRefused
+    | Withheld
+    | FeedbackNoted
     | CardMoved
     | CardRefused
     | ChecksUnsettled
@@ -271,6 +294,7 @@ Outcome = (
     | TaskClosed
     | ClaimDeleted
     | LeaseLost
+    | LeftOnHook
     | LeaseUnknown
     | Said
 )

@@ -3,6 +3,7 @@
 from typing import assert_never
 
 from agent_sync.claim.model import Claim
+from agent_sync.claim.phases import WithheldBy
 from agent_sync.lifecycle import messages
 from agent_sync.lifecycle.actions import (
     Action,
@@ -12,6 +13,7 @@ from agent_sync.lifecycle.actions import (
     ChecksUnsettled,
     CloseTask,
     DeleteClaim,
+    FeedbackNoted,
     MoveCard,
     Notice,
     OpenPull,
@@ -22,6 +24,7 @@ from agent_sync.lifecycle.actions import (
     PushBranch,
     Record,
     Say,
+    Withheld,
 )
 from agent_sync.lifecycle.board import card_change
 from agent_sync.lifecycle.checks import CI, verdict
@@ -37,6 +40,8 @@ REMINDING = frozenset({Trigger.STOP, Trigger.IDLE, Trigger.PROMPT, Trigger.SYNC}
 
 def decide(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Action, ...]:
     """Return what to do now; nothing when the world is as the claim wants it, or not enough is known."""
+    if claim.is_left:
+        return ()
     if claim.is_lost:
         return _said(facts, messages.lease_lost(claim, facts.session_id)) if trigger in REMINDING else ()
     step = STEPS[trigger][claim.phase]
@@ -83,13 +88,13 @@ def _is_ours(pull: Pull, claim: Claim, head: str | None) -> bool:
 
 def _open_pull(claim: Claim, facts: Facts) -> tuple[Action, ...]:
     if not claim.branch:
-        return _said(facts, messages.branch_missing(claim))
+        return _withheld(claim, facts, WithheldBy.BRANCH, messages.branch_missing(claim))
     if not claim.summary.strip():
-        return _said(facts, messages.summary_missing(claim))
+        return _withheld(claim, facts, WithheldBy.SUMMARY, messages.summary_missing(claim))
     if facts.branch is None or facts.gate is None:
         return ()
     if is_withheld(claim, facts.gate, facts):
-        return _said(facts, messages.gate_withheld(claim, facts.gate, facts.branch))
+        return _withheld(claim, facts, WithheldBy.GATE, messages.gate_withheld(claim, facts.gate, facts.branch))
     if facts.lookup is None:
         return ()
     found = existing_pull(claim, facts.lookup, facts.branch)
@@ -101,9 +106,9 @@ def _open_pull(claim: Claim, facts: Facts) -> tuple[Action, ...]:
     if found:
         return (_adoption(claim, facts, found),)
     if facts.lookup.remote_sha is None:
-        return _said(facts, messages.branch_unknown(claim))
+        return _withheld(claim, facts, WithheldBy.BRANCH, messages.branch_unknown(claim))
     if facts.lookup.commits_ahead == 0:
-        return _said(facts, messages.nothing_to_merge(claim))
+        return _withheld(claim, facts, WithheldBy.COMMITS, messages.nothing_to_merge(claim))
     return (_opening(claim, facts, facts.lookup),)
 
 
@@ -154,7 +159,8 @@ def _watch_pull(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Action, .
     if pull.state is PullState.CLOSED:
         return _recorded(claim, PullClosed(pull)) or _sync_board(trigger, claim, facts)
     reopened = _recorded(claim, PullReopened(pull)) if claim.closed_unmerged else ()
-    return reopened or _polled(claim, facts, pull) or _feedback(facts, pull) or _sync_board(trigger, claim, facts)
+    seen = reopened or _polled(claim, facts, pull)
+    return seen or _feedback(claim, facts, pull) or _sync_board(trigger, claim, facts)
 
 
 def _find_pull(claim: Claim, facts: Facts) -> tuple[Action, ...]:
@@ -174,12 +180,13 @@ def _polled(claim: Claim, facts: Facts, pull: Pull) -> tuple[Action, ...]:
     return _recorded(claim, ChecksNoted(pull, seen, facts.now))
 
 
-def _feedback(facts: Facts, pull: Pull) -> tuple[Action, ...]:
+def _feedback(claim: Claim, facts: Facts, pull: Pull) -> tuple[Action, ...]:
+    noted = _recorded(claim, FeedbackNoted(pull))
     if pull.changes_requested_by:
         asked = _said(facts, messages.changes_requested(pull))
         if asked:
-            return asked
-    return _said(facts, messages.conflicting(pull)) if pull.is_conflicting else ()
+            return (*noted, *asked)
+    return (*noted, *(_said(facts, messages.conflicting(pull)) if pull.is_conflicting else ()))
 
 
 def _sync_board(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Action, ...]:
@@ -197,7 +204,7 @@ def _close(claim: Claim, facts: Facts) -> tuple[Action, ...]:
         return ()
     is_merged = closing.pull is not None and is_merge_of(claim, closing.pull)
     if closing.is_open and not is_merged and not claim.close_unmerged:
-        return _said(facts, messages.not_merged(claim, closing.pull))
+        return _withheld(claim, facts, WithheldBy.UNMERGED, messages.not_merged(claim, closing.pull))
     return (_closure(claim, facts, closing), DeleteClaim())
 
 
@@ -218,6 +225,11 @@ def _closure(claim: Claim, facts: Facts, closing: Closing) -> CloseTask:
 
 def _recorded(claim: Claim, outcome: Outcome) -> tuple[Action, ...]:
     return (Record(outcome),) if evolve(claim, outcome) != claim else ()
+
+
+def _withheld(claim: Claim, facts: Facts, by: WithheldBy, notice: Notice) -> tuple[Action, ...]:
+    """Remember why nothing was done for as long as it is true, and say it once."""
+    return _recorded(claim, Withheld(by, notice)) or _said(facts, notice)
 
 
 def _said(facts: Facts, notice: Notice) -> tuple[Action, ...]:

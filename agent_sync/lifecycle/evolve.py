@@ -2,7 +2,8 @@
 
 from typing import assert_never
 
-from agent_sync.claim.model import ChecksSeen, Claim
+from agent_sync.claim.model import ChecksSeen, Claim, FeedbackSeen, WithheldNote
+from agent_sync.claim.phases import WithheldBy
 from agent_sync.lifecycle.actions import (
     BranchPushed,
     CardMoved,
@@ -11,9 +12,11 @@ from agent_sync.lifecycle.actions import (
     ChecksUnsettled,
     ClaimDeleted,
     Consented,
+    FeedbackNoted,
     HandedOff,
     LeaseLost,
     LeaseUnknown,
+    LeftOnHook,
     Outcome,
     Paused,
     PullAdopted,
@@ -24,7 +27,10 @@ from agent_sync.lifecycle.actions import (
     PullReopened,
     Said,
     TaskClosed,
+    Withheld,
 )
+from agent_sync.lifecycle.facts import Pull
+from agent_sync.lifecycle.messages import pull_refused
 from agent_sync.lifecycle.steps import TRANSITIONS
 
 
@@ -38,12 +44,12 @@ def evolve(claim: Claim, outcome: Outcome) -> Claim:
     if claim.phase not in phases:
         raise ImpossibleTransition(f"{type(outcome).__name__} in phase {claim.phase}")
     changes = _changes(claim, outcome)
-    if not isinstance(outcome, Said | Paused | ClaimDeleted | LeaseUnknown):
+    if not isinstance(outcome, Said | Withheld | Paused | ClaimDeleted | LeaseUnknown):
         changes.setdefault("not_before", None)
     return claim.model_copy(update={"phase": phases[claim.phase], **changes})
 
 
-def _changes(claim: Claim, outcome: Outcome) -> dict[str, object]:
+def _changes(claim: Claim, outcome: Outcome) -> dict[str, object]:  # noqa: PLR0912  # one arm for each outcome
     match outcome:
         case PullOpened() | PullAdopted():
             return _with_pull(claim, outcome)
@@ -58,14 +64,21 @@ def _changes(claim: Claim, outcome: Outcome) -> dict[str, object]:
         case PullReopened():
             return {"closed_unmerged": False}
         case HandedOff(summary, branch, draft, status):
-            return {"summary": summary, "branch": branch, "draft": draft, "status": status, "closed_unmerged": False}
+            anew = {"closed_unmerged": False, "withheld": None}
+            return {"summary": summary, "branch": branch, "draft": draft, "status": status, **anew}
+        case Withheld(by, notice):
+            return {"withheld": WithheldNote(by=by, reason=notice.text)}
+        case PullRefused(reason):
+            return {"withheld": WithheldNote(by=WithheldBy.GITHUB, reason=pull_refused(claim, reason).text)}
+        case FeedbackNoted(pull):
+            return {"feedback": _feedback(pull)}
         case Consented(even_unmerged):
-            return {"close_unmerged": even_unmerged}
+            return {"close_unmerged": even_unmerged, "withheld": None}
         case Paused(until):
             return {"not_before": until}
-        case BranchPushed() | LeaseLost():
+        case BranchPushed() | LeaseLost() | LeftOnHook():
             return _with_lease(claim, outcome)
-        case PullRefused() | PullMerged() | TaskClosed() | ClaimDeleted() | LeaseUnknown() | Said():
+        case PullMerged() | TaskClosed() | ClaimDeleted() | LeaseUnknown() | Said():
             return {}
         case _:
             assert_never(outcome)
@@ -79,17 +92,28 @@ def _with_pull(claim: Claim, outcome: PullOpened | PullAdopted) -> dict[str, obj
         else {"last_synced_status": outcome.status, "refused_status": None}
     )
     is_new = outcome.pull.number != claim.pr_number
-    polls = {"last_check_poll": None, "checks": None} if is_new else {}
-    return {"pr_number": outcome.pull.number, "status": outcome.status, "closed_unmerged": False, **board, **polls}
+    polls = {"last_check_poll": None, "checks": None, "feedback": None} if is_new else {}
+    known = {"pr_number": outcome.pull.number, "status": outcome.status, "closed_unmerged": False, "withheld": None}
+    return {**known, **board, **polls}
 
 
-def _with_lease(claim: Claim, outcome: BranchPushed | LeaseLost) -> dict[str, object]:
+def _with_lease(claim: Claim, outcome: BranchPushed | LeaseLost | LeftOnHook) -> dict[str, object]:
     if isinstance(outcome, BranchPushed):
         return {"lease": outcome.lease} if outcome.lease else {}
-    return {"lease": claim.lease.model_copy(update={"lost_to": outcome.lost_to})} if claim.lease else {}
+    ended = {"lost_to": outcome.lost_to} if isinstance(outcome, LeaseLost) else {"left_on": outcome.worker}
+    return {"lease": claim.lease.model_copy(update=ended)} if claim.lease else {}
+
+
+def _feedback(pull: Pull) -> FeedbackSeen | None:
+    """Return what stands against a merge; nothing where nothing does."""
+    if not pull.changes_requested_by and not pull.is_conflicting:
+        return None
+    return FeedbackSeen(changes_requested_by=pull.changes_requested_by, is_conflicting=pull.is_conflicting)
 
 
 def _with_checks(outcome: ChecksUnsettled | ChecksNoted) -> dict[str, object]:
     verdict = outcome.verdict
-    seen = ChecksSeen(sha=verdict.sha, passed=verdict.passed, total=verdict.total, state=verdict.ci.value)
+    seen = ChecksSeen(
+        sha=verdict.sha, passed=verdict.passed, total=verdict.total, state=verdict.ci.value, failed=verdict.failed
+    )
     return {"last_check_poll": outcome.at, "checks": seen}

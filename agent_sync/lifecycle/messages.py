@@ -196,7 +196,7 @@ def reopened(pull: Pull) -> Notice:
 def not_merged(claim: Claim, pull: Pull | None) -> Notice:
     """Done was said, and the work is not in."""
     which = f"PR #{pull.number} is {pull.state.value}, not merged" if pull else "there is no merged PR for it"
-    text = f"Issue #{claim.issue_number} not closed: {which}. `agent-sync done --yes` closes it all the same."
+    text = f"Issue #{claim.issue_number} not closed: {which}. `agent-sync done --yes` closes it anyway."
     state = pull.state.value if pull else "none"
     return Notice(f"not-merged:{_identity(claim)}:{state}", text, for_agent=True)
 
@@ -222,16 +222,16 @@ def lease_lost(claim: Claim, session: str) -> Notice:
     text = (
         f"Issue #{claim.issue_number} is no longer this worktree's: it is held by {holder}. Nothing more is pushed or "
         f"written to GitHub from here, and the work on branch {quoted(claim.branch)} stays as it is. "
-        "Stop working on it and run `agent-sync status`; `agent-sync release` takes the claim file away."
+        "Stop working on it and run `agent-sync status`; `agent-sync release` removes the claim file."
     )
     identity = f"lease-lost:{_identity(claim)}:{lease.epoch if lease else 0}:{session}"
     return Notice(identity, text, for_agent=True, wakes=True)
 
 
 def lease_unknown(claim: Claim, reason: str, session: str) -> Notice:
-    """Whether the claim still holds cannot be told now."""
+    """Whether the claim still holds could not be checked."""
     text = (
-        f"Whether issue #{claim.issue_number} is still this worktree's cannot be told, so nothing was written to "
+        f"Could not check whether this worktree still holds issue #{claim.issue_number}, so nothing was written to "
         f"GitHub; the next event tries again. {one_line(reason, limit=400)}"
     )
     return Notice(f"lease-unknown:{_identity(claim)}:{session}", text, for_agent=True)

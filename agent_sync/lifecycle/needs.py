@@ -56,8 +56,8 @@ Question = AskBranch | AskGate | AskLookup | AskPull | AskCard | AskClosing
 
 
 def needs(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Question, ...]:
-    """Return what is still to be asked; nothing while GitHub wants to be left alone, or once the lease is lost."""
-    if claim.is_lost or is_paused(claim, facts):
+    """Return what is still to be asked; nothing while GitHub wants to be left alone, or once the work is elsewhere."""
+    if not claim.may_act or is_paused(claim, facts):
         return ()
     match STEPS[trigger][claim.phase]:
         case Step.OPEN_PULL:
@@ -118,7 +118,9 @@ def _for_watching(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Questio
         # Polling stops; the next plain look or a new handoff leads on.
         return ()
     if facts.pull is None:
-        return (AskPull(claim.pr_number, with_checks=is_poll_due(claim, facts)),)
+        # A person who asks is answered, however short ago the checks were looked at.
+        is_due = trigger is Trigger.SYNC or is_poll_due(claim, facts)
+        return (AskPull(claim.pr_number, with_checks=is_due),)
     return _for_board(trigger, claim, facts)
 
 

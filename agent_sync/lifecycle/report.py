@@ -10,9 +10,11 @@ from agent_sync.lifecycle.actions import (
     ChecksUnsettled,
     ClaimDeleted,
     Consented,
+    FeedbackNoted,
     HandedOff,
     LeaseLost,
     LeaseUnknown,
+    LeftOnHook,
     Notice,
     Outcome,
     Paused,
@@ -24,6 +26,7 @@ from agent_sync.lifecycle.actions import (
     PullReopened,
     Said,
     TaskClosed,
+    Withheld,
 )
 from agent_sync.lifecycle.checks import CI
 from agent_sync.lifecycle.evolve import evolve
@@ -54,9 +57,9 @@ def report(trigger: Trigger, claim: Claim, outcome: Outcome, facts: Facts) -> tu
             return (messages.paused(evolve(claim, outcome)),)
         case LeaseLost() | LeaseUnknown():
             return (_lease(claim, outcome, facts.session_id),)
-        case Said(notice):
+        case Said(notice) | Withheld(_, notice):
             return (notice,)
-        case BranchPushed() | CardMoved() | HandedOff() | Consented() | ClaimDeleted():
+        case BranchPushed() | CardMoved() | HandedOff() | Consented() | ClaimDeleted() | FeedbackNoted() | LeftOnHook():
             return ()
 
 

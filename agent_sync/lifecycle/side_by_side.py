@@ -6,7 +6,7 @@ from agent_sync.claim.model import Claim
 from agent_sync.claim.phases import Phase
 from agent_sync.lifecycle.checks import CI, Verdict, verdict
 from agent_sync.lifecycle.facts import Branch, Card, NoCard, Pull, PullState
-from agent_sync.lifecycle.foreign import one_line
+from agent_sync.lifecycle.foreign import one_line, quoted
 from agent_sync.lifecycle.tasks import Task
 
 
@@ -26,25 +26,10 @@ def rows(claim: Claim, branch: Branch, task: Task, pull: Pull | None) -> tuple[R
         _branch_row(claim, branch, pull),
         _pull_row(claim, pull),
         _ci_row(pull),
+        _reviews_row(pull),
         _issue_row(claim, task),
         _card_row(claim, task),
     )
-
-
-def next_command(claim: Claim, pull: Pull | None) -> str:
-    """Return what a person would type next."""
-    if claim.closed_unmerged or (pull and pull.state is PullState.CLOSED):
-        return "agent-sync handoff --summary TEXT, or agent-sync release"
-    match claim.phase:
-        case Phase.CODING:
-            return "agent-sync handoff --summary TEXT"
-        case Phase.READY_FOR_PR | Phase.DONE:
-            return "agent-sync sync"
-        case Phase.PR_CREATED | Phase.CHECKS_RUNNING:
-            is_merged = pull is not None and pull.state is PullState.MERGED
-            return "agent-sync done" if is_merged else "agent-sync status --watch"
-        case Phase.MERGED_DETECTED:
-            return "agent-sync done"
 
 
 def _branch_row(claim: Claim, branch: Branch, pull: Pull | None) -> Row:
@@ -75,6 +60,13 @@ def _ci_row(pull: Pull | None) -> Row:
         return Row("CI", "no pull request")
     seen = verdict(pull.head_sha, pull.checks)
     return Row("CI", _ci_words(seen), ", ".join(map(one_line, seen.failed)))
+
+
+def _reviews_row(pull: Pull | None) -> Row:
+    if pull is None:
+        return Row("reviews", "no pull request")
+    wanting = ", ".join(quoted(name, limit=60) for name in pull.changes_requested_by)
+    return Row("reviews", "changes requested" if wanting else "no changes requested", wanting and f"by {wanting}")
 
 
 def _ci_words(seen: Verdict) -> str:

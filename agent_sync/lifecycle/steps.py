@@ -11,9 +11,11 @@ from agent_sync.lifecycle.actions import (
     ChecksUnsettled,
     ClaimDeleted,
     Consented,
+    FeedbackNoted,
     HandedOff,
     LeaseLost,
     LeaseUnknown,
+    LeftOnHook,
     Outcome,
     Paused,
     PullAdopted,
@@ -24,6 +26,7 @@ from agent_sync.lifecycle.actions import (
     PullReopened,
     Said,
     TaskClosed,
+    Withheld,
 )
 from agent_sync.lifecycle.facts import Trigger
 
@@ -70,6 +73,8 @@ TRANSITIONS: dict[type[Outcome], dict[Phase, Phase]] = {
     # A claim that lost its pull request's number finds it again without going back.
     PullAdopted: {Phase.READY_FOR_PR: Phase.PR_CREATED} | {phase: phase for phase in _OPEN},
     PullRefused: {Phase.READY_FOR_PR: Phase.READY_FOR_PR},
+    Withheld: {phase: phase for phase in (Phase.READY_FOR_PR, Phase.DONE)},
+    FeedbackNoted: {phase: phase for phase in _OPEN},
     ChecksUnsettled: dict.fromkeys(_OPEN, Phase.CHECKS_RUNNING),
     ChecksNoted: {phase: phase for phase in _OPEN},
     PullMerged: dict.fromkeys(_OPEN, Phase.MERGED_DETECTED),
@@ -82,6 +87,7 @@ TRANSITIONS: dict[type[Outcome], dict[Phase, Phase]] = {
     TaskClosed: {Phase.DONE: Phase.DONE},
     ClaimDeleted: {Phase.DONE: Phase.DONE},
     LeaseLost: _SAME,
+    LeftOnHook: _SAME,
     LeaseUnknown: _SAME,
     Said: _SAME,
 }

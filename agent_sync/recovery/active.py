@@ -7,6 +7,7 @@ from pathlib import Path
 from agent_sync import files
 from agent_sync.errors import BadRecord
 from agent_sync.json_reading import read_json
+from agent_sync.lifecycle.situations import Crashed, WaitingForHuman
 from agent_sync.place import Place
 from agent_sync.recovery.derived import TASK
 from agent_sync.recovery.disk import disk
@@ -14,6 +15,7 @@ from agent_sync.recovery.home import Home, workspace_of
 from agent_sync.recovery.model import Record
 from agent_sync.recovery.states import TERMINAL
 from agent_sync.recovery.store import RecordStore
+from agent_sync.recovery.told import situation_told
 
 NAME = "record"
 _PARTS = 2
@@ -24,7 +26,8 @@ def point(place: Place, record: Record) -> None:
     """Make a record the one its worktree works on."""
     with disk("pointing to the recovery record"):
         file = Path(files.state_directory(Path(place.state_dir))) / NAME
-        files.write_atomic(file, f"{record.workspace}/{record.task_id}\n".encode())
+        # The second line is for the status line, which cannot read a whole record.
+        files.write_atomic(file, f"{record.workspace}/{record.task_id}\n{_interruption(record)}".encode())
 
 
 def touch(place: Place) -> None:
@@ -72,7 +75,7 @@ def _named(place: Place, home: Home) -> RecordStore | None:
         text = (files.read_own(Path(place.state_dir) / NAME) or b"").decode()
     except (files.NotPlain, UnicodeDecodeError, OSError):
         return None
-    parts = text.strip().split("/")
+    parts = text.partition("\n")[0].strip().split("/")
     return home.store(*parts) if len(parts) == _PARTS and parts[1] in _tasks(home, parts[0]) else None
 
 
@@ -120,6 +123,11 @@ def _searched(place: Place, home: Home) -> Active | None:
         active = _unless_ended(store, record)
         found += [active] if active and _may_be_of(place, active[1]) else []
     return max(found, key=lambda one: one[1].updated_at, default=None)
+
+
+def _interruption(record: Record) -> str:
+    stands = situation_told(record)
+    return f"{type(stands).__name__}\n" if isinstance(stands, WaitingForHuman | Crashed) else ""
 
 
 def _tasks(home: Home, workspace: str) -> list[str]:

@@ -40,12 +40,15 @@ class Advised:
     checkpoint_id: str = ""
 
 
-def diagnosed(record: Record, found: Circumstances) -> Recovery | None:
-    """Return what happened and what to do about it; None where nothing has crashed."""
+def diagnosed(record: Record, found: Circumstances, *, caught_up: Record | None = None) -> Recovery | None:
+    """Return what happened and what to do about it; None where nothing has crashed.
+
+    Whether it has crashed is told from the record as it was left, what to do from the one that git was asked for.
+    """
     crash = _crash(record, found)
     if crash is None:
         return None
-    advice = advised(record, found)
+    advice = advised(caught_up or record, found)
     return Recovery(
         detected_at=found.now,
         crash_type=crash,

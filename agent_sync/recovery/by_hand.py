@@ -8,17 +8,8 @@ from agent_sync.recovery.machine import moved
 from agent_sync.recovery.model import Record
 from agent_sync.recovery.states import Move, State
 from agent_sync.recovery.templates import CLAIM_TO_CLOSE
+from agent_sync.recovery.told import next_told
 from agent_sync.recovery.words import readable, with_output, with_prompt
-
-# What to do instead, by where the task stands.
-HELPS = {
-    State.INITIALIZING: "agent-sync resume",
-    State.STEP_PENDING: "agent-sync step start",
-    State.STEP_RUNNING: "agent-sync step done, or agent-sync validate",
-    State.STEP_VALIDATING: "agent-sync validate, or agent-sync step fail",
-    State.AWAITING_HUMAN: "a human decides: agent-sync approve, or agent-sync reject",
-    State.RECOVERING: "agent-sync resume",
-}
 
 
 def step_started(record: Record, prompt: str, now: datetime) -> Record:
@@ -61,20 +52,20 @@ def rejected(record: Record, reason: str, now: datetime) -> Record:
 def _allowed(record: Record, state: State, attempted: str) -> Record:
     if record.template == CLAIM_TO_CLOSE:
         message = f"Task {record.task_id} follows its claim: its steps are not moved by hand."
-        raise IllegalMove(message, attempted=attempted, helps="agent-sync handoff, or agent-sync status")
+        raise IllegalMove(message, attempted=attempted, helps=next_told(record).command)
     if record.state is not state:
         message = f"Task {record.task_id} is {record.state}, not {state}."
-        raise IllegalMove(message, attempted=attempted, helps=HELPS.get(record.state, "agent-sync hook status"))
+        raise IllegalMove(message, attempted=attempted, helps=next_told(record).command)
     return record
 
 
 def _refuse_unless_decidable(record: Record, attempted: str) -> None:
     if record.state is not State.AWAITING_HUMAN:
-        message = f"Task {record.task_id} is {record.state}: nobody waits for a decision."
-        raise IllegalMove(message, attempted=attempted, helps="agent-sync hook status")
+        message = f"Task {record.task_id} is {record.state}: no decision is pending."
+        raise IllegalMove(message, attempted=attempted, helps=next_told(record).command)
     if waits_for_claim(record):
-        message = f"What is waited for is not this: {record.waiting_for}."
-        raise IllegalMove(message, attempted=attempted, helps="merge the pull request, or agent-sync done")
+        message = f"The task is waiting for something else: {record.waiting_for}."
+        raise IllegalMove(message, attempted=attempted, helps=next_told(record).command)
 
 
 def _given(reason: str) -> dict[str, str]:

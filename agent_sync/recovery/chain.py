@@ -72,7 +72,8 @@ def broken_at(record: Record, archived: Sequence[Event]) -> int | None:
 
 def digest(record: Record) -> str:
     """Return the hash over every field of the record but the digest itself."""
-    return _hash(record.model_dump(mode="json", exclude={"digest"}))
+    unset = {"claim"} if record.claim is None else set()
+    return _hash(record.model_dump(mode="json", exclude={"digest"} | unset))
 
 
 def _hash(values: dict[str, Any]) -> str:

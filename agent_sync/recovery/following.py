@@ -1,13 +1,14 @@
 """Brings the record to where the claim is: by the machine's own moves, from any state, in one call."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import assert_never
 
 from agent_sync.claim.model import Claim
 from agent_sync.claim.phases import Phase
 from agent_sync.lifecycle.checks import CI
+from agent_sync.lifecycle.foreign import one_line, quoted
 from agent_sync.recovery.machine import moved, reworked
 from agent_sync.recovery.model import Event, Record
 from agent_sync.recovery.states import TERMINAL, Move, State, StepStatus
@@ -27,7 +28,16 @@ class Goal:
 
 
 def goal_of(claim: Claim) -> Goal:
-    """Return where the record of `claim` belongs."""
+    """Return where the record of `claim` belongs; work that is elsewhere now waits, whatever its phase."""
+    goal, lease = _goal_of_phase(claim), claim.lease
+    if lease and claim.is_lost:
+        return replace(goal, waits=f"issue #{claim.issue_number} is held by {one_line(lease.lost_to, limit=300)}")
+    if lease and claim.is_left:
+        return replace(goal, waits=f"issue #{claim.issue_number} was left on the hook of {quoted(lease.left_on)}")
+    return goal
+
+
+def _goal_of_phase(claim: Claim) -> Goal:
     match claim.phase:
         case Phase.CODING:
             return Goal("implement")

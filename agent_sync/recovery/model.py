@@ -155,6 +155,15 @@ class Archive(Value):
     head: str = ""
 
 
+class ClaimNote(Value):
+    """What the record was last told of its claim, of its branch's commits that the PR lacks, and of a lease gone."""
+
+    claim: Details
+    is_ahead: bool = False
+    lost_to: str = ""
+    left_on: str = ""
+
+
 class Record(Value):
     """The durable state of one task."""
 
@@ -185,5 +194,7 @@ class Record(Value):
     checkpoints_total: Index = 0
     reflogs: dict[Ascii, Seen] = {}
     resumed_from: str = ""
+    # Added after 1.0 was first written: it is left out of the digest where it is not set.
+    claim: ClaimNote | None = None
     # Over everything above: tells whether anything else than agent-sync has changed the file.
     digest: str = ""

@@ -2,29 +2,19 @@
 
 from typing import assert_never
 
+from agent_sync.lifecycle.next_step import NextStep
 from agent_sync.recovery.following import waits_for_claim
 from agent_sync.recovery.model import Record, StepContext
 from agent_sync.recovery.render_parts import code, moment, numbered
 from agent_sync.recovery.states import TERMINAL, Advice, State, StepStatus, Trigger
 from agent_sync.recovery.templates import CLAIM_TO_CLOSE
+from agent_sync.recovery.told import next_told, validation_typed
 from agent_sync.recovery.validation import GATES, validation_command
 
 _FILES_NAMED = 5
-_TAKE_UP = "Run `agent-sync resume`: the task is taken up as it is said here"
-_ENDINGS = {
-    "implement": "When complete, commit and run `agent-sync handoff --summary TEXT`: it runs the gates and pushes",
-    "validate": "Run `agent-sync sync`: it runs the gates, if there are any, and opens the pull request; "
-    "mend what fails, commit and run it again",
-    "pull_request": "Run `agent-sync sync`: it opens the pull request, or finds the one that is there",
-    "checks": "Run `agent-sync status` to see the checks; mend what fails, commit and run `agent-sync push`",
-    "merge": "Leave the merge to a human",
-    "close": "Run `agent-sync sync`: it closes what a human has agreed to close",
-}
-_ACTS = {
-    "checks": "They reopen the pull request, or have `agent-sync handoff` open a new one",
-    "merge": "They merge the pull request; `agent-sync sync` looks whether they have",
-    "close": "They decide with `/done`, or with `agent-sync done`: only they may",
-}
+# Characters that mean something in Markdown and that no sentence of our own has.
+_MARKUP = frozenset("*_[]<>|~\\")
+_TAKE_UP = "Run `agent-sync resume`: it resumes the task as described here"
 
 
 def to_do(record: Record) -> list[str]:
@@ -40,7 +30,7 @@ def to_do(record: Record) -> list[str]:
         return [
             "### ✅ START: Set the task up",
             "",
-            *numbered(["Run `agent-sync hook status`", "Begin the first step"]),
+            *numbered([f"Run `{next_told(record).command}`", "Begin the first step"]),
         ]
     return _work(record, step)
 
@@ -49,7 +39,7 @@ def not_to_do(record: Record) -> list[str]:
     """Return the list of what is done already, or is nobody's to do."""
     if record.state in TERMINAL:
         return ["- Resume this task or repeat any of its steps"]
-    waiting = ["Go on with this task before a human has acted"] if record.state is State.AWAITING_HUMAN else []
+    waiting = ["Continue this task before a human has acted"] if record.state is State.AWAITING_HUMAN else []
     done = [
         f"Repeat {code(step.name)} (already done in step {number})"
         for number, step in enumerate(record.steps, 1)
@@ -63,12 +53,13 @@ def not_to_do(record: Record) -> list[str]:
 def _work(record: Record, step: StepContext) -> list[str]:
     name = code(step.step_name)
     if record.state is State.STEP_PENDING:
-        start = [] if record.template == CLAIM_TO_CLOSE else ["Run `agent-sync step start`"]
-        return [f"### ✅ START: Begin the {name} step", "", *numbered([*start, _ending(record, step)])]
+        start = [] if record.template == CLAIM_TO_CLOSE else [f"Run `{next_told(record).command}`"]
+        return [f"### ✅ START: Begin the {name} step", "", *numbered([*start, _ending(record)])]
     if record.state is State.STEP_VALIDATING:
-        items = ["The validation has begun, and how it ended is not known", _validate(validation_command(record))]
+        items = ["A validation was begun, and its result is not known", _validate(validation_command(record))]
+        items += [_ending(record)] if record.template == CLAIM_TO_CLOSE else []
         return [f"### ✅ VALIDATE: Finish the validation of the {name} step", "", *numbered(items)]
-    return [f"### ✅ RESUME: Continue the {name} step", "", *numbered([*_review(step), _ending(record, step)])]
+    return [f"### ✅ RESUME: Continue the {name} step", "", *numbered([*_review(step), _ending(record)])]
 
 
 def _recover(record: Record) -> list[str]:
@@ -88,9 +79,9 @@ def _recover(record: Record) -> list[str]:
             return [f"### ✅ RETRY VALIDATION: Validate the {name} step again", "", *why, *numbered(items)]
         case Advice.RETRY_STEP if recovery.last_checkpoint_id and step:
             heading = f"### ✅ RESUME: Continue the {name} step from checkpoint {code(recovery.last_checkpoint_id)}"
-            return [heading, "", *why, *numbered([_TAKE_UP, *_review(step), _ending(record, step)])]
+            return [heading, "", *why, *numbered([_TAKE_UP, *_review(step), _ending(record)])]
         case Advice.RETRY_STEP:
-            ending = [_ending(record, step)] if step else []
+            ending = [_ending(record)] if step else []
             return [f"### ✅ RETRY: Begin the {name} step again", "", *why, *numbered([_TAKE_UP, *ending])]
         case Advice.MANUAL | Advice.AWAIT_HUMAN:
             return _wait(record, recovery.reason)
@@ -99,27 +90,20 @@ def _recover(record: Record) -> list[str]:
 
 
 def _validate(command: str) -> str:
-    if command == GATES:
-        return "Run `agent-sync validate`: it runs the gates"
-    return (
-        f"Run {code(f'agent-sync validate -- {command}', limit=400)}" if command else "Run `agent-sync validate -- CMD`"
-    )
+    gates = ": it runs the gates" if command == GATES else ""
+    return f"Run {code(validation_typed(command), limit=400)}{gates}"
 
 
 def _wait(record: Record, reason: str) -> list[str]:
-    decide = "`agent-sync approve` (the step is done) or `agent-sync reject` (try it again)"
-    answer = "Their answer in this session takes the task up again, and so does their `agent-sync resume`"
+    decide = "The human decides: `agent-sync approve` (the step is done) or `agent-sync reject` (try it again)"
+    answer = "Their answer in this session resumes the task, and so does their `agent-sync resume`"
+    own = [answer] if record.template == CLAIM_TO_CLOSE else [decide, answer]
     items = [
         f"Waiting for: {code(reason, limit=400)}",
         "Tell the human so, and do nothing else on this task until they have answered",
-        *([] if record.template == CLAIM_TO_CLOSE else [f"The human decides: {decide}"]),
-        _ACTS.get(_step_name(record), "") if waits_for_claim(record) else answer,
+        *([_said(next_told(record))] if waits_for_claim(record) else own),
     ]
-    return ["### ✅ WAIT: A human must act", "", *numbered(item for item in items if item)]
-
-
-def _step_name(record: Record) -> str:
-    return record.current_step.step_name if record.current_step else ""
+    return ["### ✅ WAIT: A human must act", "", *numbered(items)]
 
 
 def _review(step: StepContext) -> list[str]:
@@ -130,15 +114,23 @@ def _review(step: StepContext) -> list[str]:
     return [*([review] if files else []), "Run `git status` to see uncommitted changes", going]
 
 
-def _ending(record: Record, step: StepContext) -> str:
-    own = "When complete, run `agent-sync validate -- CMD` to verify your changes: a pass completes the step"
-    return _ENDINGS.get(step.step_name, own) if record.template == CLAIM_TO_CLOSE else own
+def _ending(record: Record) -> str:
+    """Return what leads on from the present step, in whatever state the record is until then."""
+    running = record.model_copy(update={"state": State.STEP_RUNNING, "recovery": None})
+    return _said(next_told(running))
+
+
+def _said(step: NextStep) -> str:
+    """Return a next step as an item of a list; text from elsewhere is shown as code."""
+    sentence = code(step.sentence, limit=600) if _MARKUP & set(step.sentence) else step.sentence.removesuffix(".")
+    is_named = not step.command or f"`{step.command}`" in sentence
+    return sentence if is_named else f"{sentence} (`{step.command}`)"
 
 
 def _next(record: Record) -> str:
     index = record.current_step.step_index + 1 if record.current_step else 0
     if index < len(record.steps):
-        return f"Go on with the next step: {code(record.steps[index].name)}"
+        return f"Continue with the next step: {code(record.steps[index].name)}"
     return "It was the last step: the task is complete"
 
 

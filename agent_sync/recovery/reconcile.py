@@ -20,12 +20,20 @@ _REMOTES = "refs/remotes/"
 
 
 def reconciled(  # noqa: PLR0913  # the record, the world, and what only the caller knows
-    record: Record, git: Git, place: Place, settings: Settings, now: datetime, *, randomness: Randomness = os.urandom
+    record: Record,
+    git: Git,
+    place: Place,
+    settings: Settings,
+    now: datetime,
+    *,
+    is_at_work: bool = True,
+    randomness: Randomness = os.urandom,
 ) -> Record:
     """Return the record with what git has seen since; the very same record where that is nothing.
 
     The first time the present state of the repository is the start: nothing from before the task is reported. A push
-    to a bare address leaves no trace in a clone and so gets no checkpoint.
+    to a bare address leaves no trace in a clone and so gets no checkpoint. While nobody is at work the mere passing
+    of time is no progress.
     """
     if record.state in TERMINAL:
         return record
@@ -33,7 +41,7 @@ def reconciled(  # noqa: PLR0913  # the record, the world, and what only the cal
     wanted = tuple(what for what in _happened(seen, git) if is_wanted(what.trigger, settings.record))
     fresh = tuple(what for what in wanted if what.key not in known_keys(record))
     after = noted(record, git, fresh, now, randomness)
-    if interval_due(after, settings.record, now):
+    if is_at_work and interval_due(after, settings.record, now):
         after = noted(after, git, (What(Trigger.INTERVAL, f"Periodic checkpoint at {now:%H:%M:%S}"),), now, randomness)
     return after if after.reflogs == seen.reflogs else after.model_copy(update={"reflogs": seen.reflogs})
 

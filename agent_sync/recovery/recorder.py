@@ -82,8 +82,8 @@ class Recorder:
         changed = found[0].update(change, now)
         if changed.state in TERMINAL:
             active.unpoint(self.place)
-        elif changed.state in _EVENTFUL and changed.state is not found[1].state:
-            active.touch(self.place)
+        elif changed.state is not found[1].state and _EVENTFUL & {changed.state, found[1].state}:
+            active.point(self.place, changed)
         return changed
 
     def put_aside(self, now: datetime) -> Path | None:

@@ -10,7 +10,7 @@ from agent_sync.errors import AgentSyncError, BadInput, GitFailed
 from agent_sync.leases.model import Mode, Tip
 from agent_sync.leases.stores import Branch
 from agent_sync.leasing.fence import remember
-from agent_sync.lifecycle.actions import LeaseLost
+from agent_sync.lifecycle.actions import LeftOnHook
 from agent_sync.workers import moves
 from agent_sync.workers.held import HeldWork, held_work
 from agent_sync.workers.holdings import holding_of, renewal_step
@@ -83,9 +83,8 @@ def _handed_off(desk: Desk, name: str, note: Note) -> HandedOver:
 def _let_go(desk: Desk, handed: HandedOver) -> None:
     """Let the claim here rest: whoever takes the work next, the sessions of this worktree leave it alone until then."""
     claim = desk.store.read()
-    if claim and claim.lease and not claim.is_lost and claim.issue_number == handed.issue:
-        holder = f"the hook of {handed.worker} (`agent-sync worker take` goes on with it)"
-        remember(desk, claim, LeaseLost(holder))
+    if claim and claim.lease and claim.may_act and claim.issue_number == handed.issue:
+        remember(desk, claim, LeftOnHook(str(handed.worker)))
 
 
 def _drawn(desk: Desk, held: HeldWork, note: Note, now: datetime) -> tuple[Handoff, tuple[Step, ...], Branch]:

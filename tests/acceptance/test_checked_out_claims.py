@@ -143,7 +143,7 @@ def test_file_is_no_consent(visitor):
     visitor.hold(phase="done", close_unmerged=True)
     assert "not closed: there is no merged PR" in human(visitor.hook("on-stop"))
     assert visitor.issue()["state"] == "open"
-    visitor.stage.command("done", "--yes")
+    visitor.stage.command("done", "--later", "--yes")
     assert "Issue #42 closed." in human(visitor.hook("on-stop"))
 
 

@@ -69,7 +69,7 @@ def test_own_claim_is_restored(theatre):
     theatre.stage.command("claim", "42")
     before = theatre.stage.claim()
     theatre.stage.commit("a.txt", "a\n", "A")
-    theatre.stage.command("handoff", "--summary", "Fix it")
+    theatre.stage.command("handoff", "--later", "--summary", "Fix it")
     theatre.hook("on-stop")
     (theatre.stage.root / ".agent-claim.json").unlink()
     restored = theatre.stage.command("claim", "42")
@@ -150,7 +150,7 @@ def test_handoff_after_every_closed_pull_request_opens_a_new_one(theatre):
     theatre.stage.command("claim", "42")
     theatre.stage.commit("a.txt", "a\n", "A")
     for number in (45, 46, 47):
-        theatre.stage.command("handoff", "--summary", "Try")
+        theatre.stage.command("handoff", "--later", "--summary", "Try")
         assert f"PR #{number} created" in theatre.hook("on-stop").stdout
         theatre.stage.act("close_pull", pull=number)
         theatre.hook("on-idle")
@@ -160,7 +160,7 @@ def test_second_refusal_is_said_again(theatre):
     """A handoff that is refused for the same reason as the one before is told so again."""
     theatre.stage.command("claim", "42")
     for _ in range(2):
-        theatre.stage.command("handoff", "--summary", "Nothing")
+        theatre.stage.command("handoff", "--later", "--summary", "Nothing")
         assert "has no commits of its own" in theatre.hook("on-stop").stdout
 
 
@@ -245,7 +245,7 @@ def test_status_marks_what_disagrees(theatre):
     assert "✗ the issue is closed, the claim is not done" in shown
     assert shown.endswith("Next: agent-sync handoff --summary TEXT")
     rows = json.loads(theatre.stage.command("status", "--json").stdout)["rows"]
-    assert [row["name"] for row in rows] == ["claim", "branch", "pull request", "CI", "issue", "card"]
+    assert [row["name"] for row in rows] == ["claim", "branch", "pull request", "CI", "reviews", "issue", "card"]
 
 
 def test_listings(theatre):

@@ -43,7 +43,7 @@ def test_hostile_summary_reaches_github_intact(theatre):
     theatre.stage.command("claim", "42")
     theatre.stage.commit("a.txt", "a\n", "A")
     summary = "Fix `x` $(touch pwned) \"quoted\" 'single'\n\nBody with ; && | > and -- options\n"
-    theatre.stage.command("handoff", "--summary", "-", stdin=summary)
+    theatre.stage.command("handoff", "--later", "--summary", "-", stdin=summary)
     theatre.hook("on-stop")
     pull = theatre.pulls()[0]
     assert pull["title"] == "Fix `x` $(touch pwned) \"quoted\" 'single'"
@@ -77,7 +77,7 @@ def test_token_is_never_shown(theatre):
     """A token is in no output, no log and no file, not even when it is refused."""
     secret = "ghp_" + "a1B2" * 9
     theatre.hold()
-    theatre.stage.command("done", "--yes")
+    theatre.stage.command("done", "--later", "--yes")
     theatre.fault("status:401", times=9, path="/api/graphql")
     played = theatre.hook("on-stop", GH_TOKEN=secret)
     log = theatre.stage.command("log", "--json", "--last", "0")

@@ -50,7 +50,7 @@ def test_no_pull_request_without_a_pass(gated):
 def test_active_flag_approves_and_the_pull_request_is_not_lost(gated):
     """At a continued stop the gate approves at once, and the lifecycle itself runs what the pull request needs."""
     gated.stage.commit("fine.txt", "x\n", "Work")
-    gated.stage.command("handoff", "--summary", "Work")
+    gated.stage.command("handoff", "--later", "--summary", "Work")
     played = gated.hook("on-stop", stdin='{"stop_hook_active": true}')
     assert (reply(played)["decision"], reply(played)["status"]) == ("approve", "stop_hook_active")
     assert [pull["number"] for pull in gated.pulls()] == [45]
@@ -65,7 +65,7 @@ def test_handoff_runs_the_gates_first(gated):
     assert (refused.status, "The gates have not passed" in refused.stderr) == (1, True)
     assert "Failed" in refused.stdout
     assert gated.stage.claim()["phase"] == "coding"
-    assert gated.stage.command("handoff", "--summary", "Try", "--draft").status == 0
+    assert gated.stage.command("handoff", "--later", "--summary", "Try", "--draft").status == 0
     gated.hook("on-stop", stdin='{"stop_hook_active": true}')
     pull = gated.pulls()[0]
     assert pull["draft"] is True
@@ -76,7 +76,7 @@ def test_block_withholds_only_the_pull_request(gated):
     """A failing gate does not keep a merged task from being closed, nor the board from being kept true."""
     gated.stage.commit("BROKEN", "x\n", "Break")
     gated.hold()
-    gated.stage.command("done", "--yes")
+    gated.stage.command("done", "--later", "--yes")
     played = gated.hook("on-stop")
     assert reply(played)["decision"] == "block"
     assert "Issue #42 closed." in human(played)
@@ -95,7 +95,7 @@ def test_setting_restores_pull_requests_without_a_pass(gated):
 def test_unreadable_input_is_said_where_a_gate_is(gated):
     """Input that is no JSON object is answered with invalid_input where a gate is configured, and nothing acts."""
     gated.hold()
-    gated.stage.command("done", "--yes")
+    gated.stage.command("done", "--later", "--yes")
     played = gated.hook("on-stop", stdin="nonsense")
     assert (reply(played)["decision"], reply(played)["status"]) == ("approve", "invalid_input")
     assert gated.issue()["state"] == "open"
@@ -186,5 +186,5 @@ def test_switched_off_gate_does_not_hold_a_handoff(gated):
     """A gate that is off neither runs at a handoff nor keeps the pull request back."""
     gated.stage.commit("BROKEN", "x\n", "Break")
     off = {"GAUNTLET_STOP_HOOK_ENABLED": "false"}
-    assert gated.hook("handoff", "--summary", "-", stdin="Try", **off).status == 0
+    assert gated.hook("handoff", "--later", "--summary", "-", stdin="Try", **off).status == 0
     assert "PR #45 created" in human(gated.hook("on-stop", **off))

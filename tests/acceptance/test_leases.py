@@ -66,7 +66,7 @@ def test_dispossessed_worker_is_refused_everywhere(theatre):
     for command in (["push"], ["handoff", "--summary", "Mine"]):
         played = old.stage.command(*command)
         assert (played.status, "is held by" in played.stderr) == (3, True), told(played)
-        assert "agent-sync status" in played.stderr
+        assert "try: agent-sync release" in played.stderr
     values = old.stage.claim()
     assert values["lease"]["lost_to"].startswith(f'"{new.stage.claim()["agent_id"]}" (')
     assert old.stage.command("done", "--yes", "--now").status == 3
@@ -179,7 +179,7 @@ def test_epochs_grow_with_every_holder(theatre):
     assert theatre.stage.command("claim", "42").status == 0
     assert theatre.stage.claim()["lease"]["epoch"] == 3
     theatre.stage.commit("a.txt", "a\n", "A")
-    theatre.stage.command("handoff", "--summary", "Fix")
+    theatre.stage.command("handoff", "--later", "--summary", "Fix")
     theatre.hook("on-stop")
     assert "issue=42 epoch=3 -->" in theatre.pulls()[0]["body"]
 
@@ -245,10 +245,10 @@ def test_unreachable_remote_keeps_writes_back_until_the_next_event(theatre):
     """Whose a claim is cannot be told without its ref: nothing is written, it is said, and tried again."""
     theatre.stage.command("claim", "42")
     theatre.stage.commit("a.txt", "a\n", "A")
-    theatre.stage.command("handoff", "--summary", "Fix")
+    theatre.stage.command("handoff", "--later", "--summary", "Fix")
     theatre.fault("drop_before", times=99, operation="git-upload-pack")
     played = theatre.hook("on-stop")
-    assert "cannot be told, so nothing was written to GitHub" in human(played)
+    assert "so nothing was written to GitHub" in human(played)
     assert theatre.pulls() == []
     theatre.stage.control("DELETE", "faults")
     assert "PR #45 created" in theatre.hook("on-stop").stdout
@@ -275,7 +275,7 @@ def test_hooks_look_at_the_ref_only_before_they_write(theatre):
     theatre.stage.commit("a.txt", "a\n", "A")
     played = theatre.hook("on-stop")
     assert (played.stdout, played.requests, git_requests(theatre)) == ("", 0, [])
-    theatre.stage.command("handoff", "--summary", "Fix")
+    theatre.stage.command("handoff", "--later", "--summary", "Fix")
     assert git_requests(theatre) == ["git-receive-pack"]
     opened = theatre.hook("on-stop")
     assert (opened.requests, git_requests(theatre)) == (2, ["git-upload-pack"])
@@ -322,9 +322,9 @@ def test_status_shows_everybody(theatre):
     listed = theatre.stage.command("status", "--all")
     assert git_requests(theatre) == ["git-upload-pack"]
     first, second, last = listed.stdout.splitlines()
-    assert first.startswith(f'#42 coding · "{theatre.stage.claim()["agent_id"]}" (')
-    assert first.endswith(f"never expires · in {theatre.stage.root}")
-    assert second.startswith(f'#43 coding · "{other.stage.claim()["agent_id"]}" (')
+    assert first.startswith(f'#42 coding · "{theatre.stage.claim()["agent_id"]} (')
+    assert first.endswith(f"never expires · in {theatre.stage.root} · next: agent-sync handoff --summary TEXT")
+    assert second.startswith(f'#43 coding · "{other.stage.claim()["agent_id"]} (')
     assert "expires in 59 min" in second
     assert last == "As origin has it now."
     rows = json.loads(theatre.stage.command("status", "--all", "--json").stdout)

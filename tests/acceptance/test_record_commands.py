@@ -302,13 +302,13 @@ def test_without_a_task_there_is_a_way_to_begin(tasks):
 REFUSED = {
     "a second task": ((), ("start", "other", "--template", "bugfix"), "agent-sync resume, or agent-sync abandon"),
     "done before it began": ((), ("step", "done"), "agent-sync step start"),
-    "begun twice": ((("step", "start"),), ("step", "start"), "agent-sync step done"),
+    "begun twice": ((("step", "start"),), ("step", "start"), "agent-sync validate -- CMD"),
     "done without its validation": (
         (("step", "start"), ("step", "output", "x")),
         ("step", "done"),
         "agent-sync validate",
     ),
-    "nobody asked": ((), ("approve",), "agent-sync hook status"),
+    "nobody asked": ((), ("approve",), "agent-sync step start"),
     "work while a human is waited for": ((("validate", "--", "false"),), ("step", "start"), "agent-sync approve"),
     "taken up while it goes on": ((), ("resume", "--reopen", TASK), "agent-sync resume"),
 }
@@ -360,9 +360,9 @@ def test_claim_leads_its_record(tasks):
     """In the record of a claim steps are not moved by hand, and giving it back is what ends it."""
     tasks.hold("merged_detected", pr_number=45)
     for arguments, helps in {
-        ("step", "done"): "agent-sync handoff",
-        ("approve",): "agent-sync done",
-        ("reject",): "merge the pull request",
+        ("step", "done"): "try: agent-sync done",
+        ("approve",): "try: agent-sync done",
+        ("reject",): "try: agent-sync done",
         ("abandon",): "agent-sync release",
         START: "another worktree",
         ("resume", "--reopen", "issue-42"): "agent-sync resume",

@@ -123,7 +123,7 @@ def test_record_follows_the_claim_to_its_close(recorded):
         seen.append((values["state"], values["current_step"]["step_name"]))
 
     theatre.stage.commit("cache.py", "lock = True\n", "Add a lock")
-    theatre.stage.command("handoff", "--summary", "Fix the race")
+    theatre.stage.command("handoff", "--later", "--summary", "Fix the race")
     look()
     theatre.hook("on-stop")
     look()
@@ -133,7 +133,7 @@ def test_record_follows_the_claim_to_its_close(recorded):
     theatre.stage.act("merge_pull", pull=45, method="squash")
     theatre.hook("on-idle", AGENT_SYNC_CHECKS_BACKOFF_S="0")
     look()
-    theatre.stage.command("done")
+    theatre.stage.command("done", "--later")
     look()
     theatre.hook("on-stop")
     look()
@@ -176,7 +176,7 @@ def test_gate_runs_leave_signed_receipts(theatre):
     assert (first["state"], first["current_step"]["attempt"]) == ("step_running", 2)
     theatre.git("rm", "-q", "BROKEN")
     theatre.stage.commit("fine.txt", "x\n", "Mend")
-    theatre.stage.command("handoff", "--summary", "Work")
+    theatre.stage.command("handoff", "--later", "--summary", "Work")
     theatre.hook("on-stop")
     second = recorded.values["receipts"][-1]
     assert (second["exit_code"], second["git_commit"]) == (0, theatre.git("rev-parse", "HEAD"))
@@ -211,7 +211,7 @@ def test_recovery_asks_github_first(recorded, act):
     """What is closed or merged meanwhile is not resumed."""
     theatre = recorded.theatre
     theatre.stage.commit("cache.py", "lock = True\n", "Add a lock")
-    theatre.stage.command("handoff", "--summary", "Fix the race")
+    theatre.stage.command("handoff", "--later", "--summary", "Fix the race")
     theatre.hook("on-stop")
     kill_a_session(theatre)
     theatre.stage.act(act, **({"issue": 42} if act == "close_issue" else {"pull": 45, "method": "squash"}))

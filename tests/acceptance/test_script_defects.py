@@ -59,7 +59,7 @@ def test_05_repository_is_read_from_every_form_of_address(theatre, suffix):
     """With or without .git, with a slash: always this repository, never a guess."""
     theatre.git("remote", "set-url", "origin", f"{theatre.stage.url}/octo/demo{suffix}")
     theatre.hold()
-    theatre.stage.command("done", "--yes")
+    theatre.stage.command("done", "--later", "--yes")
     theatre.hook("on-stop")
     assert theatre.issue()["state"] == "closed"
 

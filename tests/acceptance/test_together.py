@@ -102,7 +102,7 @@ def test_consent_given_during_a_slow_look_stands(theatre):
     slow = started(theatre, "on-idle")
     while not (theatre.stage.root / ".git/agentsync/actor.lock").exists():
         assert slow.poll() is None
-    assert theatre.stage.command("done").status == 0
+    assert theatre.stage.command("done", "--later").status == 0
     ended(slow)
     assert theatre.stage.claim()["phase"] == "done"
 

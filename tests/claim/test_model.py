@@ -112,3 +112,12 @@ def test_phases_are_the_documented_ones():
     """The six phases, by the words that stand in files."""
     expected = ["coding", "ready_for_pr", "pr_created", "checks_running", "merged_detected", "done"]
     assert expected == [str(phase) for phase in Phase]
+
+
+def test_work_left_on_a_hook_by_an_older_version_is_not_lost():
+    """0.1.0 wrote work that was left on a hook down as a loss; it is read as what it was."""
+    lease = {"where": "remote", "epoch": 1, "nonce": "n", "renewed_at": "2026-11-16T12:00:00Z", "ttl_s": 60}
+    left = parsed(lease=lease | {"lost_to": "the hook of main/w1 (`agent-sync worker take` goes on with it)"})
+    assert (left.is_lost, left.is_left, left.lease.left_on) == (False, True, "main/w1")
+    lost = parsed(lease=lease | {"lost_to": "ann since noon"})
+    assert (lost.is_lost, lost.is_left, lost.may_act) == (True, False, False)

@@ -35,11 +35,11 @@ class Step:
 
 STEPS = (
     Step(("claim", "42")),
-    Step(("handoff", "--summary", "-"), stdin="Fix the race", before="commit"),
+    Step(("handoff", "--later", "--summary", "-"), stdin="Fix the race", before="commit"),
     Step(("on-stop",)),
     Step(("on-idle",), before="red"),
     Step(("on-idle",), before="merge"),
-    Step(("done",)),
+    Step(("done", "--later")),
     Step(("on-stop",)),
 )
 

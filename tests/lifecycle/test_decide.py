@@ -38,6 +38,8 @@ def kinds(decided):
     names = []
     for action in decided:
         match action:
+            case a.Record(a.Withheld(_, notice)):
+                names.append("withheld " + notice.id.split(":")[0])
             case a.Record(outcome):
                 names.append(type(outcome).__name__)
             case a.Say(notice):
@@ -139,8 +141,8 @@ def test_paused_asks_nothing(trigger, phase):
     ("held", "known", "expected"),
     [
         pytest.param(READY, {"branch": HERE, "gate": NO_GATE, "lookup": LOOKUP}, ["OpenPull"], id="nothing in the way"),
-        pytest.param(claim(Phase.READY_FOR_PR, branch=""), {}, ["say no-branch"], id="no branch"),
-        pytest.param(claim(Phase.READY_FOR_PR, summary="\n"), {}, ["say no-summary"], id="no summary"),
+        pytest.param(claim(Phase.READY_FOR_PR, branch=""), {}, ["withheld no-branch"], id="no branch"),
+        pytest.param(claim(Phase.READY_FOR_PR, summary="\n"), {}, ["withheld no-summary"], id="no summary"),
         pytest.param(
             READY,
             {"branch": Branch("b" * 40, is_current=True), "gate": NO_GATE, "lookup": LOOKUP},
@@ -156,13 +158,13 @@ def test_paused_asks_nothing(trigger, phase):
         pytest.param(
             READY,
             {"branch": Branch(None, is_current=False), "gate": NO_GATE, "lookup": replace(LOOKUP, remote_sha=None)},
-            ["say unknown-branch"],
+            ["withheld unknown-branch"],
             id="branch nowhere",
         ),
         pytest.param(
             READY,
             {"branch": HERE, "gate": NO_GATE, "lookup": replace(LOOKUP, commits_ahead=0)},
-            ["say no-commits"],
+            ["withheld no-commits"],
             id="no commits of its own",
         ),
         pytest.param(
@@ -228,8 +230,8 @@ def test_paused_asks_nothing(trigger, phase):
             id="board trouble does not hold the PR",
         ),
         pytest.param(DONE, {"closing": CLOSING}, ["CloseTask", "DeleteClaim"], id="done and merged"),
-        pytest.param(DONE, {"closing": replace(CLOSING, pull=pull())}, ["say not-merged"], id="done, PR open"),
-        pytest.param(DONE, {"closing": replace(CLOSING, pull=None)}, ["say not-merged"], id="done, no PR"),
+        pytest.param(DONE, {"closing": replace(CLOSING, pull=pull())}, ["withheld not-merged"], id="done, PR open"),
+        pytest.param(DONE, {"closing": replace(CLOSING, pull=None)}, ["withheld not-merged"], id="done, no PR"),
         pytest.param(
             DONE,
             {"closing": replace(CLOSING, pull=None, is_open=False)},
@@ -266,8 +268,12 @@ def test_what_is_done_at_every_acting_trigger(trigger, held, known, expected):
         pytest.param(pull(checks=(*GREEN, Check("bad", "FAILURE"))), ["ChecksUnsettled"], id="failed"),
         pytest.param(pull(checks=None, checks_note="no permission"), ["ChecksNoted"], id="checks cannot be seen"),
         pytest.param(pull(checks=None), [], id="inside the backoff"),
-        pytest.param(pull(is_conflicting=True), ["say conflict"], id="conflict"),
-        pytest.param(pull(changes_requested_by=("mona",), review_id="7"), ["say changes"], id="changes requested"),
+        pytest.param(pull(is_conflicting=True), ["FeedbackNoted", "say conflict"], id="conflict"),
+        pytest.param(
+            pull(changes_requested_by=("mona",), review_id="7"),
+            ["FeedbackNoted", "say changes"],
+            id="changes requested",
+        ),
     ],
 )
 def test_what_is_seen_while_watching(trigger, seen, expected):
@@ -283,9 +289,9 @@ PASSED = GateSeen("passed", "1 gate passed.", may_open=True, is_configured=True,
     ("held", "gate", "branch", "expected"),
     [
         (READY, PASSED, HERE, ["OpenPull"]),
-        (READY, GATE, HERE, ["say gate"]),
-        (READY, PASSED, Branch(SHA, is_current=False), ["say gate"]),
-        (READY, replace(PASSED, may_open=False), HERE, ["say gate"]),
+        (READY, GATE, HERE, ["withheld gate"]),
+        (READY, PASSED, Branch(SHA, is_current=False), ["withheld gate"]),
+        (READY, replace(PASSED, may_open=False), HERE, ["withheld gate"]),
         (READY.model_copy(update={"draft": True}), GATE, HERE, ["OpenPull"]),
         (READY, replace(GATE, is_configured=False), HERE, ["OpenPull"]),
     ],
@@ -310,7 +316,7 @@ def test_old_merge_of_a_branch_used_again_is_no_merge_of_this_task():
     """Without a number, only a merged pull request with this claim's marker counts as this task's."""
     lost = DONE.model_copy(update={"pr_number": None})
     foreign = replace(CLOSING, pull=pull(9, PullState.MERGED))
-    assert kinds(decide(Trigger.STOP, lost, facts(closing=foreign))) == ["say not-merged"]
+    assert kinds(decide(Trigger.STOP, lost, facts(closing=foreign))) == ["withheld not-merged"]
     own = replace(CLOSING, pull=pull(9, PullState.MERGED, body=marker(lost)))
     assert kinds(decide(Trigger.STOP, lost, facts(closing=own))) == ["CloseTask", "DeleteClaim"]
 

@@ -4,7 +4,8 @@ import pytest
 from support.claims import NOW, claim
 from support.github import pull
 
-from agent_sync.claim.phases import Phase
+from agent_sync.claim.model import FeedbackSeen, WithheldNote
+from agent_sync.claim.phases import Phase, WithheldBy
 from agent_sync.lifecycle import actions as a
 from agent_sync.lifecycle.checks import CI, Verdict
 from agent_sync.lifecycle.evolve import ImpossibleTransition, evolve
@@ -17,6 +18,8 @@ OUTCOMES = [
     a.PullOpened(pull(), "In Review"),
     a.PullAdopted(pull(), "In Review"),
     a.PullRefused("no"),
+    a.Withheld(WithheldBy.GATE, NOTICE),
+    a.FeedbackNoted(pull(is_conflicting=True)),
     a.CardMoved("In Review"),
     a.CardRefused("In Review", "why"),
     a.ChecksUnsettled(pull(), VERDICT, NOW),
@@ -30,6 +33,7 @@ OUTCOMES = [
     a.TaskClosed(),
     a.ClaimDeleted(),
     a.LeaseLost("ann"),
+    a.LeftOnHook("main/w1"),
     a.LeaseUnknown("why"),
     a.Said(NOTICE),
 ]
@@ -102,6 +106,21 @@ def test_every_outcome_is_tried_here():
             {"phase": Phase.DONE, "close_unmerged": False},
             id="consent",
         ),
+        pytest.param(
+            Phase.READY_FOR_PR,
+            a.Withheld(WithheldBy.COMMITS, NOTICE),
+            {"withheld": WithheldNote(by=WithheldBy.COMMITS, reason="t"), "phase": Phase.READY_FOR_PR},
+            id="why there is no PR is kept",
+        ),
+        pytest.param(
+            Phase.PR_CREATED,
+            a.FeedbackNoted(pull(changes_requested_by=("mona",))),
+            {"feedback": FeedbackSeen(changes_requested_by=("mona",))},
+            id="who wants changes is kept",
+        ),
+        pytest.param(
+            Phase.PR_CREATED, a.FeedbackNoted(pull()), {"feedback": None}, id="nothing stands against a merge"
+        ),
     ],
 )
 def test_fields_that_change_together(phase, outcome, expected):
@@ -116,3 +135,10 @@ def test_a_pause_ends_with_the_next_success():
     assert paused.not_before == NOW + timedelta(minutes=1)
     assert evolve(paused, a.CardMoved("x")).not_before is None
     assert evolve(paused, a.Said(NOTICE)).not_before is not None
+
+
+def test_a_new_attempt_forgets_why_the_last_one_failed():
+    """What withheld the pull request is forgotten with the next handoff and once it is open."""
+    withheld = evolve(claim(Phase.READY_FOR_PR), a.Withheld(WithheldBy.COMMITS, NOTICE))
+    again = a.HandedOff("s", "b", draft=False, status="In Review")
+    assert [evolve(withheld, outcome).withheld for outcome in (again, a.PullOpened(pull(), "x"))] == [None, None]

@@ -7,7 +7,7 @@ from support.github import CARD, pull
 from agent_sync.claim.phases import Phase
 from agent_sync.lifecycle.checks import Check
 from agent_sync.lifecycle.facts import Branch, NoCard, PullState
-from agent_sync.lifecycle.side_by_side import next_command, rows
+from agent_sync.lifecycle.side_by_side import rows
 from agent_sync.lifecycle.tasks import Person, Task
 
 SHA = "a" * 40
@@ -59,6 +59,7 @@ def test_agreement_has_no_notes():
         ({"held": OPEN, "seen": pull(state=PullState.CLOSED)}, "pull request", "closed without merging"),
         ({"held": OPEN, "seen": pull(is_conflicting=True)}, "pull request", "conflicts with its base branch"),
         ({"held": OPEN, "seen": pull(checks=(Check("lint", "FAILURE"),))}, "CI", "lint"),
+        ({"held": OPEN, "seen": pull(changes_requested_by=("mona",))}, "reviews", "by mona"),
         ({"task": replace(TASK, is_open=False)}, "issue", "the issue is closed, the claim is not done"),
         ({"task": replace(TASK, assignees=())}, "issue", "you are not assigned"),
         ({"task": replace(TASK, card=NoCard("Not on the board."))}, "card", "Not on the board."),
@@ -70,20 +71,3 @@ def test_agreement_has_no_notes():
 def test_disagreement_is_marked(changes, row, note):
     """Each kind of lie is marked where it stands."""
     assert notes(**changes)[row] == note
-
-
-@pytest.mark.parametrize(
-    ("held", "seen", "expected"),
-    [
-        (claim(), None, "agent-sync handoff --summary TEXT"),
-        (claim(Phase.READY_FOR_PR), None, "agent-sync sync"),
-        (OPEN, pull(), "agent-sync status --watch"),
-        (OPEN, pull(state=PullState.MERGED), "agent-sync done"),
-        (OPEN, pull(state=PullState.CLOSED), "agent-sync handoff --summary TEXT, or agent-sync release"),
-        (claim(Phase.MERGED_DETECTED), None, "agent-sync done"),
-        (claim(Phase.DONE), None, "agent-sync sync"),
-    ],
-)
-def test_next_command(held, seen, expected):
-    """The status ends with what a person would type next."""
-    assert next_command(held, seen) == expected

@@ -6,7 +6,7 @@ import pytest
 from support.stored_records import LATER, checkpoint, noted, receipt, stored, with_events
 
 from agent_sync.recovery.integrity import BrokenAt, ChangedOutside, Intact
-from agent_sync.recovery.model import Owner, Recovery, Seen
+from agent_sync.recovery.model import ClaimNote, Owner, Recovery, Seen
 from agent_sync.recovery.states import Advice, CrashType, State
 
 
@@ -28,6 +28,7 @@ def store(tmp_path):
         "recovery": recovery,
         "owner": Owner(pid=1, started="2", boot_id="3", host="4", session_id="5"),
         "reflogs": {"HEAD": Seen(offset=1, last="a")},
+        "claim": ClaimNote(claim={"phase": "coding", "issue_number": 42}, lost_to="ann"),
     }
     one.update(lambda record: with_events(270)(record).model_copy(update=fields), LATER)
     return one
@@ -162,3 +163,13 @@ def test_change_from_outside_is_noted(store):
     assert store.integrity(changed) == ChangedOutside()
     assert store.update(noted(), LATER).description == "something else"
     assert "changed outside agent-sync" in (store.directory / "task.log").read_text()
+
+
+def test_record_that_was_never_told_of_its_claim_is_intact(tmp_path):
+    """A record written before the note of the claim was kept has the digest that it had then."""
+    one = stored(tmp_path / "task", issue_number=42)
+    file = one.directory / "hook.json"
+    values = json.loads(file.read_text())
+    del values["claim"]
+    file.write_text(json.dumps(values))
+    assert isinstance(one.integrity(one.read()), Intact)

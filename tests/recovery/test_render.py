@@ -111,15 +111,15 @@ TOLD = {
     "waiting": (moved(at_step("plan"), Move.MANUAL_REQUIRED, NOW, reason="who?"), "1. Waiting for: `who?`"),
     "waiting for the merge": (
         followed(at_step("merge", "claim-to-close"), Goal("merge", waits="PR #45"), NOW),
-        "3. They merge the pull request; `agent-sync sync` looks whether they have",
+        "3. CI passed on the PR; leave the merge to a human (`agent-sync sync`)",
     ),
     "waiting for consent": (
         followed(at_step("close", "claim-to-close"), Goal("close", waits="a human decides"), NOW),
-        "3. They decide with `/done`, or with `agent-sync done`: only they may",
+        "3. The PR is merged; a human decides with `/done` whether issue #1 is closed (`agent-sync done`)",
     ),
     "waiting after failing gates": (
         moved(at_step("implement", "claim-to-close"), Move.MANUAL_REQUIRED, NOW, reason="the gates failed"),
-        "3. Their answer in this session takes the task up again, and so does their `agent-sync resume`",
+        "3. Their answer in this session resumes the task, and so does their `agent-sync resume`",
     ),
     "validating by a command": (
         moved(at_step("plan"), Move.STEP_OUTPUT, NOW, command="make test"),
@@ -144,8 +144,14 @@ TOLD = {
         "2. Run `agent-sync validate -- make test`",
     ),
     "manual": (at_step("implement"), "### ✅ WAIT: A human must act"),
-    "claim handed off": (at_step("validate", "claim-to-close"), "3. Run `agent-sync sync`: it runs the gates"),
-    "claim at work": (at_step("implement", "claim-to-close"), "run `agent-sync handoff --summary TEXT`"),
+    "claim handed off": (
+        at_step("validate", "claim-to-close"),
+        "3. The PR will be opened when this turn ends (`agent-sync sync`)",
+    ),
+    "claim at work": (
+        at_step("implement", "claim-to-close"),
+        "Keep working; run `/handoff` when it is ready for a PR (`agent-sync handoff --summary TEXT`)",
+    ),
 }
 AFTER_A_CRASH = {"retry", "retry before setup", "resume", "validate again", "manual"}
 

@@ -3,11 +3,13 @@
 import pytest
 
 from agent_sync.errors import BadInput, Conflict
-from agent_sync.hooks.briefing import held
+from agent_sync.hooks.briefing import head_line
 from agent_sync.hooks.event import parse
 from agent_sync.hooks.record import recalled
 from agent_sync.leasing.fence import pushed
 from agent_sync.lifecycle.facts import Trigger
+from agent_sync.lifecycle.situations import LeftOnHook
+from agent_sync.situation_here import situation_here
 from agent_sync.workers.handoff import Note, hand_off
 from agent_sync.workers.sling import Sling, sling
 from agent_sync.workers.take import take
@@ -62,12 +64,13 @@ def test_work_that_was_handed_off_rests_here(fleet, is_killed):
         (machine.root / ".git/agentsync/claim.base.json").write_bytes(before.to_json())
         assert hand_off(machine.desk(), "w1", Note()).is_repeat
     claim = machine.desk().store.read()
-    lost_to = "\"the hook of main/w1 ('agent-sync worker take' goes on with it)\""
-    assert f"held by {lost_to} now: stop working" in held(claim)
+    stands = situation_here(machine.desk())
+    assert (stands, claim.is_lost, claim.may_act) == (LeftOnHook(42, "main/w1"), False, False)
+    assert head_line(claim, stands).endswith("`agent-sync worker take` resumes it.")
     event = parse(Trigger.SESSION_START, b'{"session_id": "s2"}')
     assert recalled(machine.desk(), event).agent == ()
-    with pytest.raises(Conflict, match="held by the hook of main/w1"):
+    with pytest.raises(Conflict, match="left on the hook of main/w1"):
         pushed(machine.desk(), claim, BRANCH, machine.git("rev-parse", "HEAD"))
     take(machine.desk(), "w1")
-    assert not machine.desk().store.read().is_lost
+    assert machine.desk().store.read().may_act
     assert "[ATLAS RECOVERY]" in recalled(machine.desk(), event).agent[0]

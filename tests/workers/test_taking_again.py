@@ -5,7 +5,7 @@ import time
 import pytest
 
 from agent_sync.leasing.fence import must_hold, stopped
-from agent_sync.lifecycle.actions import LeaseLost
+from agent_sync.lifecycle.actions import LeaseLost, LeftOnHook
 from agent_sync.workers.handoff import Note, hand_off
 from agent_sync.workers.mending import examine, mend
 from agent_sync.workers.sling import Sling, sling
@@ -55,7 +55,8 @@ def test_worktree_that_lost_the_work_stays_out(fleet):
     handed_off(one)
     take(two.desk(), "w1")
     claim = one.desk().store.read()
-    assert isinstance(stopped(one.desk(), claim), LeaseLost)
+    assert stopped(one.desk(), claim) == LeftOnHook("main/w1")
+    assert isinstance(stopped(one.desk(), claim, looks_again=True), LeaseLost)
 
 
 def test_taking_what_has_expired_is_a_sign_of_life(fleet):

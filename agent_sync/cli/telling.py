@@ -1,0 +1,79 @@
+"""Tells people how a task stands and what comes next, in the same words for every command."""
+
+import dataclasses
+from collections.abc import Iterator
+from datetime import datetime
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from agent_sync.claim.model import Claim
+from agent_sync.desk import Desk
+from agent_sync.gating import pull_gate_root
+from agent_sync.lifecycle.checks import CI
+from agent_sync.lifecycle.foreign import one_line, quoted
+from agent_sync.lifecycle.next_step import WATCH, next_step
+from agent_sync.lifecycle.situation import checks_known
+from agent_sync.lifecycle.situations import Situation
+
+
+def next_line(stands: Situation, *, is_watching: bool = False) -> str:
+    """Return what a person types next; whoever watches already is not told to."""
+    step = next_step(stands)
+    if is_watching and step.command == WATCH:
+        return "Watching; interrupt to stop."
+    return f"Next: {step.command}" if step.command else "Next: nothing to type"
+
+
+def situation_values(stands: Situation) -> dict[str, Any]:
+    """Return a situation for programs: its name, what makes it true, and what comes next."""
+    values = {field.name: _plain(getattr(stands, field.name)) for field in dataclasses.fields(stands)}
+    step = next_step(stands)
+    return {"name": type(stands).__name__, **values, "sentence": step.sentence, "command": step.command}
+
+
+def state_lines(desk: Desk, claim: Claim) -> Iterator[str]:
+    """Return how CI, reviews and gates stand, as the last look found them."""
+    if claim.pr_number:
+        yield _line("CI", _ci(claim))
+        yield _line("reviews", _reviews(claim))
+    gates = _gates(desk)
+    if gates:
+        yield _line("gates", gates)
+
+
+def _line(name: str, says: str) -> str:
+    return f"  {name:<13} {says}"
+
+
+def _ci(claim: Claim) -> str:
+    seen = checks_known(claim, None)
+    if seen is None or seen.ci in {CI.NONE, CI.UNAVAILABLE}:
+        return seen.ci.value if seen else CI.NONE.value
+    names = ", ".join(quoted(name, limit=60) for name in seen.failed)
+    return f"{seen.ci.value}, {seen.passed}/{seen.total} passed" + (f": {names}" if names else "")
+
+
+def _reviews(claim: Claim) -> str:
+    seen = claim.feedback
+    people = ", ".join(quoted(name, limit=60) for name in seen.changes_requested_by) if seen else ""
+    conflict = ["the branch conflicts with its base"] if seen and seen.is_conflicting else []
+    return "; ".join([f"changes requested by {people}" if people else "no changes requested", *conflict])
+
+
+def _gates(desk: Desk) -> str:
+    """Return how the last run of the gates ended; nothing where none are configured."""
+    root = pull_gate_root(desk)
+    if root is None:
+        return ""
+    from agent_sync.gauntlet import state as states
+    from agent_sync.gauntlet.glance import glance
+
+    last = states.read(Path(glance(desk.place, Path(root), desk.environment).log_dir))
+    return one_line(last.status) if last and last.status else "not run yet"
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return value.value if isinstance(value, Enum) else value

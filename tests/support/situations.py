@@ -1,0 +1,144 @@
+"""Every situation with a claim and a record that lead to it, for tests that go through all of them."""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from support.claims import NOW, claim
+from support.github import pull
+
+from agent_sync.claim.model import Claim, LeaseNote
+from agent_sync.claim.phases import Phase, WithheldBy
+from agent_sync.lifecycle import actions, situations as s
+from agent_sync.lifecycle.checks import CI
+from agent_sync.lifecycle.facts import PullState
+from agent_sync.lifecycle.situation import Known, RecordSeen
+from agent_sync.lifecycle.situations import Stage
+
+CHECKS = {"sha": "a" * 40, "passed": 1, "total": 2, "state": "running"}
+WAITING = RecordSeen("issue-42", Stage.WAITING, issue=42, waiting_for="the gates failed as often as is allowed")
+TASK: dict[str, Any] = {"task_id": "fix-it", "step": "analyze", "validation": "agent-sync validate -- make test"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is known, and the situation that follows."""
+
+    expected: s.Situation
+    claim: Claim | None = None
+    record: RecordSeen | None = None
+    known: Known = field(default_factory=Known)
+
+
+def note(**fields: Any) -> LeaseNote:
+    """Return a lease that is gone."""
+    return LeaseNote(where="remote", epoch=1, nonce="n", renewed_at=NOW, ttl_s=60, **fields)
+
+
+def withheld(by: WithheldBy, reason: str) -> dict[str, str]:
+    """Return why nothing was done, as a claim file says it."""
+    return {"by": by.value, "reason": reason}
+
+
+def opened(**fields: Any) -> Claim:
+    """Return the claim of an open pull request."""
+    return claim(Phase.PR_CREATED, pr_number=45, **fields)
+
+
+CASES = {
+    "free": Case(s.Free(has_board=True)),
+    "free, no board": Case(s.Free(has_board=False), known=Known(has_board=False)),
+    "an ended task": Case(s.Free(has_board=True), record=RecordSeen("t", Stage.ENDED)),
+    "the claim file is gone": Case(s.Unclaimed("issue-42", 42), record=RecordSeen("issue-42", Stage.RUNNING, issue=42)),
+    "a task to set up": Case(
+        s.Recorded("fix-it", Stage.SETTING_UP, "analyze", TASK["validation"]),
+        record=RecordSeen(stage=Stage.SETTING_UP, **TASK),
+    ),
+    "a task to start": Case(
+        s.Recorded("fix-it", Stage.PENDING, "analyze", TASK["validation"]),
+        record=RecordSeen(stage=Stage.PENDING, **TASK),
+    ),
+    "a task at work": Case(
+        s.Recorded("fix-it", Stage.RUNNING, "analyze", TASK["validation"]),
+        record=RecordSeen(stage=Stage.RUNNING, **TASK),
+    ),
+    "a task in validation": Case(
+        s.Recorded("fix-it", Stage.VALIDATING, "analyze", TASK["validation"]),
+        record=RecordSeen(stage=Stage.VALIDATING, **TASK),
+    ),
+    "a task that waits": Case(
+        s.WaitingForHuman("fix-it", "who?", is_claim=False),
+        record=RecordSeen(stage=Stage.WAITING, waiting_for="who?", **TASK),
+    ),
+    "a task that crashed": Case(
+        s.Crashed("fix-it", "Nothing was under way."),
+        record=RecordSeen(stage=Stage.RECOVERING, advice="Nothing was under way.", **TASK),
+    ),
+    "coding": Case(s.Coding(42), claim()),
+    "coding, at work": Case(s.Coding(42), claim(), RecordSeen("issue-42", Stage.RUNNING, issue=42)),
+    "handed off": Case(s.Opening(42), claim(Phase.READY_FOR_PR)),
+    "withheld by the gates": Case(
+        s.Withheld(42, "Lint failed."), claim(Phase.READY_FOR_PR, withheld=withheld(WithheldBy.GATE, "Lint failed."))
+    ),
+    "no commits": Case(
+        s.NotOpened(42, WithheldBy.COMMITS, "No commits."),
+        claim(Phase.READY_FOR_PR, withheld=withheld(WithheldBy.COMMITS, "No commits.")),
+    ),
+    "refused by GitHub": Case(
+        s.NotOpened(42, WithheldBy.GITHUB, "No rights."),
+        claim(Phase.READY_FOR_PR, withheld=withheld(WithheldBy.GITHUB, "No rights.")),
+    ),
+    "back to work after a refusal": Case(
+        s.Coding(42), claim(Phase.CODING, withheld=withheld(WithheldBy.GATE, "Lint failed."))
+    ),
+    "no number": Case(
+        s.NotOpened(42, WithheldBy.BRANCH, "The claim names no PR (phase pr_created)."), claim(Phase.PR_CREATED)
+    ),
+    "ahead": Case(s.Ahead(45), opened(), known=Known(is_ahead=True)),
+    "ahead of a red CI": Case(s.Ahead(45), opened(checks=CHECKS | {"state": "failed"}), known=Known(is_ahead=True)),
+    "conflicting": Case(s.Conflicting(45), opened(feedback={"is_conflicting": True})),
+    "CI failed": Case(s.CIFailed(45, ("lint",)), opened(checks=CHECKS | {"state": "failed", "failed": ["lint"]})),
+    "changes requested": Case(
+        s.ChangesRequested(45, ("mona",)), opened(feedback={"changes_requested_by": ["mona"]}, checks=CHECKS)
+    ),
+    "no checks yet": Case(s.Watching(45, CI.NONE), opened()),
+    "running": Case(s.Watching(45, CI.RUNNING), claim(Phase.CHECKS_RUNNING, pr_number=45, checks=CHECKS)),
+    "unseen": Case(s.Watching(45, CI.UNAVAILABLE), opened(checks=CHECKS | {"state": "checks unavailable"})),
+    "green": Case(s.AwaitingMerge(45), opened(checks=CHECKS | {"state": "green", "passed": 2})),
+    "green, as the record knows": Case(
+        s.AwaitingMerge(45),
+        opened(checks=CHECKS | {"state": "green", "passed": 2}),
+        RecordSeen("issue-42", Stage.WAITING, issue=42, waiting_for="the merge", is_claims_wait=True),
+    ),
+    "closed unmerged": Case(s.ClosedUnmerged(42, 45), opened(closed_unmerged=True)),
+    "seen closed": Case(s.ClosedUnmerged(42, 45), opened(), known=Known(pull=pull(45, PullState.CLOSED))),
+    "seen conflicting": Case(s.Conflicting(45), opened(), known=Known(pull=pull(45, is_conflicting=True))),
+    "merged": Case(s.AwaitingConsent(42, 45), claim(Phase.MERGED_DETECTED, pr_number=45)),
+    "seen merged": Case(s.AwaitingConsent(42, 45), opened(), WAITING, Known(pull=pull(45, PullState.MERGED))),
+    "done": Case(s.Closing(42), claim(Phase.DONE, pr_number=45), WAITING),
+    "done, not merged": Case(
+        s.NotClosed(42, "PR #45 is open"),
+        claim(Phase.DONE, pr_number=45, withheld=withheld(WithheldBy.UNMERGED, "PR #45 is open")),
+    ),
+    "left on a hook": Case(s.LeftOnHook(42, "main/w1"), claim(lease=note(left_on="main/w1")), WAITING),
+    "lost": Case(s.Lost(42, "ann"), claim(Phase.DONE, lease=note(lost_to="ann"))),
+    "left, then taken": Case(
+        s.Lost(42, "bob"), claim(lease=note(left_on="main/w1")), known=Known(lease=actions.LeaseLost("bob"))
+    ),
+    "seen lost": Case(s.Lost(42, "ann"), claim(lease=note()), known=Known(lease=actions.LeaseLost("ann"))),
+    "unknown": Case(
+        s.LeaseUnknown(42, "no answer"), claim(lease=note()), known=Known(lease=actions.LeaseUnknown("no answer"))
+    ),
+    "crashed": Case(
+        s.Crashed("issue-42", "A checkpoint is there."),
+        claim(),
+        RecordSeen("issue-42", Stage.RECOVERING, issue=42, advice="A checkpoint is there."),
+    ),
+    "waiting for a human": Case(
+        s.WaitingForHuman("issue-42", WAITING.waiting_for, is_claim=True), claim(Phase.READY_FOR_PR), WAITING
+    ),
+    "paused": Case(
+        s.Paused(42, NOW + timedelta(minutes=5)), claim(Phase.READY_FOR_PR, not_before=NOW + timedelta(minutes=5))
+    ),
+    "no longer paused": Case(s.Opening(42), claim(Phase.READY_FOR_PR, not_before=NOW - timedelta(minutes=5))),
+}
