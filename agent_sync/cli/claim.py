@@ -13,7 +13,7 @@ from agent_sync.cli.here import desk_here
 from agent_sync.cli.issue_numbers import issue_number
 from agent_sync.cli.next import ready_issues
 from agent_sync.desk import Desk
-from agent_sync.errors import BadInput, NotFound
+from agent_sync.errors import BadInput, Exit, NotFound
 from agent_sync.leases.keeper import CloneKeeper, keeper_for
 from agent_sync.leases.remote import CLAIMS
 from agent_sync.lifecycle.claiming import branch_name
@@ -21,7 +21,6 @@ from agent_sync.lifecycle.foreign import one_line, quoted
 from agent_sync.lifecycle.tasks import BoardIssue, Task
 from agent_sync.taking import Taken, Wish, checked, finish, take, unfinished_claim
 
-MIRROR_TROUBLE = 8
 MOST_SHOWN = 10
 _EXAMPLE = "agent-sync claim 42, or agent-sync claim --next"
 
@@ -84,7 +83,7 @@ def command(
     desk.log.write(
         clock.now(), "claim", issue=taken.claim.issue_number, requests=desk.requests, trouble=taken.trouble or None
     )
-    context.exit(MIRROR_TROUBLE if taken.trouble else 0)
+    context.exit(Exit.PENDING if taken.trouble else Exit.OK)
 
 
 def _is_meant(claim: Claim, issue: str | None) -> bool:

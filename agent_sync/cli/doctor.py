@@ -9,6 +9,7 @@ from agent_sync import settings as settings_file
 from agent_sync.cli.here import place_here
 from agent_sync.doctor.checkup import check_all
 from agent_sync.doctor.result import Mark, Result
+from agent_sync.errors import Exit
 
 SHOWN = {
     Mark.OK: ("✓ ok  ", "green"),
@@ -43,7 +44,7 @@ def command(context: click.Context, *, as_json: bool) -> None:
         click.echo(json.dumps({"ok": not failed, "checks": checks}, ensure_ascii=False))
     elif failed:
         click.echo(f"{failed} of {len(results)} checks failed.")
-    context.exit(1 if failed else 0)
+    context.exit(Exit.FAILED if failed else Exit.OK)
 
 
 def _print(result: Result) -> None:

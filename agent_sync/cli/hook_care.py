@@ -1,4 +1,4 @@
-"""`agent-sync hook regenerate · recover · install · uninstall`: the record after trouble, and what wakes it."""
+"""`agent-sync record regenerate · recover · install · uninstall`: the record after trouble, and what wakes it."""
 
 from typing import assert_never
 
@@ -23,7 +23,7 @@ def regenerate() -> None:
 
     \b
     Example:
-      agent-sync hook regenerate
+      agent-sync record regenerate
     """
     store, _ = record_here(desk_here(keeps_record=False))
     is_new = store.rebuild()
@@ -38,7 +38,7 @@ def recover() -> None:
 
     \b
     Example:
-      agent-sync hook recover
+      agent-sync record recover
     """
     desk = desk_here(keeps_record=False)
     home_here(desk)
@@ -59,7 +59,7 @@ def _advice(record: Record) -> list[str]:
     if found is None or record.state not in {State.RECOVERING, State.AWAITING_HUMAN}:
         return ["Nothing has crashed: whoever works on the task is there, or nothing was under way."]
     checkpoint = [f"Last Checkpoint: {found.last_checkpoint_id}"] if found.last_checkpoint_id else []
-    following = "agent-sync resume" if record.state is State.RECOVERING else "agent-sync hook status"
+    following = "agent-sync resume" if record.state is State.RECOVERING else "agent-sync record status"
     return [
         f"Crash: {found.crash_type}, detected {found.detected_at:%Y-%m-%d %H:%M:%S} UTC in {found.last_known_state}",
         f"Advice: {found.recommended_action}",
@@ -80,8 +80,8 @@ def install(*, pre_push: bool) -> None:
 
     \b
     Examples:
-      agent-sync hook install
-      agent-sync hook install --pre-push
+      agent-sync record install
+      agent-sync record install --pre-push
     """
     desk = desk_here()
     for kind in KINDS if pre_push else (POST_COMMIT,):
@@ -91,7 +91,7 @@ def install(*, pre_push: bool) -> None:
 def _tell_installed(result: githooks.Installed | githooks.Unchanged | githooks.Refused) -> None:
     match result:
         case githooks.Installed(file=file, was_there=was_there):
-            click.echo(f"{'Added to' if was_there else 'Wrote'} {file}. Take it out: agent-sync hook uninstall")
+            click.echo(f"{'Added to' if was_there else 'Wrote'} {file}. Take it out: agent-sync record uninstall")
         case githooks.Unchanged(file=file):
             click.echo(f"{file} calls agent-sync already.")
         case githooks.Refused() as refused:
@@ -106,7 +106,7 @@ def uninstall() -> None:
 
     \b
     Example:
-      agent-sync hook uninstall
+      agent-sync record uninstall
     """
     desk = desk_here()
     match githooks.uninstall(desk.git, desk.place):

@@ -1,4 +1,4 @@
-"""`agent-sync hook verify-receipt · export`: what is on record can be checked by others."""
+"""`agent-sync record verify-receipt · export`: what is on record can be checked by others."""
 
 import json
 from collections.abc import Iterator
@@ -29,14 +29,14 @@ def verify_receipt(context: click.Context, *, receipt_id: str, task: str) -> Non
 
     \b
     Examples:
-      agent-sync hook verify-receipt rcpt-001
-      agent-sync hook verify-receipt rcpt-001 --task fix-null-pointer-in-config
+      agent-sync record verify-receipt rcpt-001
+      agent-sync record verify-receipt rcpt-001 --task fix-null-pointer-in-config
     """
     desk = desk_here(keeps_record=False)
     found = found_receipt(receipt_id, [task_here(desk, task)] if task else _records(desk))
     if found is None:
         click.echo(f"error[no-receipt]: There is no receipt {receipt_id!r}.", err=True)
-        click.echo("  try: agent-sync hook status", err=True)
+        click.echo("  try: agent-sync record status", err=True)
         context.exit(exit_status(None))
     verdict = examined(*found, desk.environment)
     for line in lines(found[1], verdict):
@@ -71,7 +71,7 @@ def export(*, _format: str, task: str) -> None:
 
     \b
     Example:
-      agent-sync hook export --format json > hook-debug.json
+      agent-sync record export --format json > hook-debug.json
     """
     desk = desk_here(keeps_record=False)
     click.echo(json.dumps(_exported(desk, task_here(desk, task)), ensure_ascii=False, indent=2))

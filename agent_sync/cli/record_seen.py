@@ -30,7 +30,7 @@ def record_seen(desk: Desk) -> Seen:
             return Seen()
         values = status_values(desk, found, clock.now())
     except (AgentSyncError, OSError) as error:
-        return Seen({"trouble": str(error)}, (f"Hook State: cannot be read: {error}",), "agent-sync hook recover")
+        return Seen({"trouble": str(error)}, (f"Hook State: cannot be read: {error}",), "agent-sync record recover")
     record = found[1]
     lines = (
         f"Task: {record.task_id}",
@@ -45,4 +45,4 @@ def _following(record: Record) -> str:
     """Return what leads on; a claim's task is moved by its claim, without which it can be taken again or given up."""
     if record.template == CLAIM_TO_CLOSE:
         return f"agent-sync claim {record.issue_number}, or agent-sync abandon"
-    return HELPS.get(record.state, "agent-sync hook status")
+    return HELPS.get(record.state, "agent-sync record status")

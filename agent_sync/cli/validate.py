@@ -10,6 +10,7 @@ from agent_sync.cli.gauntlet import ran_gates
 from agent_sync.cli.here import desk_here
 from agent_sync.cli.recorded import record_here, tell_standing
 from agent_sync.desk import Desk
+from agent_sync.errors import Exit
 from agent_sync.gauntlet.config import find_project
 from agent_sync.gauntlet.plan import Scope
 from agent_sync.quiet import process_dir
@@ -52,7 +53,7 @@ def command(context: click.Context, *, timeout: str, label: str, words: tuple[st
     context.exit(_told(record))
 
 
-def _gates(desk: Desk) -> int:
+def _gates(desk: Desk) -> Exit:
     if find_project(process_dir(), desk.place.root) is None:
         raise click.UsageError("There are no gates here, so name a command: agent-sync validate -- CMD")
     before = record_here(desk)[1].receipts_total
@@ -66,13 +67,13 @@ def _gates(desk: Desk) -> int:
     return status
 
 
-def _told(record: Record) -> int:
+def _told(record: Record) -> Exit:
     receipt = record.receipts[-1]
     how = "passed" if receipt.has_passed else "failed"
     signed = "" if receipt.signature else ", UNSIGNED"
     click.echo(f"Receipt: {receipt.receipt_id} ({how}, exit code {receipt.exit_code}, {receipt.duration}{signed})")
     tell_standing(record)
-    return 0 if receipt.has_passed else 1
+    return Exit.OK if receipt.has_passed else Exit.FAILED
 
 
 def _limit(text: str) -> timedelta | None:

@@ -1,5 +1,6 @@
 """`agent-sync worker`: work hooks, where work hangs until it is done."""
 
+import copy
 import json
 import re
 import sys
@@ -14,7 +15,7 @@ from agent_sync.cli.here import desk_here
 from agent_sync.cli.issue_numbers import issue_number
 from agent_sync.cli.worker_views import hook_values, noted
 from agent_sync.desk import Desk
-from agent_sync.errors import BadInput
+from agent_sync.errors import BadInput, Exit
 from agent_sync.lifecycle.foreign import quoted
 from agent_sync.workers.forge import refreshed
 from agent_sync.workers.identity import bound_worker
@@ -24,7 +25,6 @@ from agent_sync.workers.prime import Verdict
 from agent_sync.workers.sling import Sling, Slung, sling as slung_to
 from agent_sync.workers.take import Begun, take as taken_from
 
-MIRROR_TROUBLE = 8
 _DURATION = re.compile(r"([1-9][0-9]{0,5})([smhd])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _VERBS = {Verdict.START: "Started", Verdict.RESUME: "Resumed", Verdict.RESTART: "At work again on"}
@@ -116,7 +116,7 @@ def take(context: click.Context, *, name: str, as_json: bool) -> None:
     if not said:
         click.echo("warning: no worker is bound to this session, so it has no hook of its own (shared).", err=True)
         click.echo("  try: agent-sync worker take --worker pool/worker", err=True)
-        context.exit(0)
+        context.exit(Exit.OK)
     with working("taking the work"):
         begun = taken_from(desk, said)
     click.echo(json.dumps(_values(begun))) if as_json else _tell_taken(begun)
@@ -125,7 +125,7 @@ def take(context: click.Context, *, name: str, as_json: bool) -> None:
     if trouble:
         click.echo(f"GitHub could not be told everything: {trouble}", err=True)
     _log_taken(desk, begun)
-    context.exit(MIRROR_TROUBLE if trouble else 0)
+    context.exit(Exit.PENDING if trouble else Exit.OK)
 
 
 def _log_taken(desk: Desk, begun: Begun) -> None:
@@ -188,3 +188,7 @@ def _object(text: str) -> Json | None:
 for _module in (worker_views, worker_care):
     for _command in _module.COMMANDS:
         command.add_command(_command)
+# The name of 0.1.0: it keeps working and is not listed.
+_handoff = copy.copy(worker_care.pause)
+_handoff.hidden = True
+command.add_command(_handoff, "handoff")

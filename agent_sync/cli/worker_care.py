@@ -1,4 +1,4 @@
-"""`agent-sync worker handoff · result · clear · repair`: leaving, finishing and mending work."""
+"""`agent-sync worker pause · result · clear · repair`: leaving, finishing and mending work."""
 
 import dataclasses
 import json
@@ -11,7 +11,7 @@ from agent_sync import clock
 from agent_sync.cli.console import working
 from agent_sync.cli.here import desk_here
 from agent_sync.cli.worker_views import hook_values, noted
-from agent_sync.errors import BadInput
+from agent_sync.errors import BadInput, Exit
 from agent_sync.workers.clearing import clear as cleared_hook
 from agent_sync.workers.finishing import Finished, Given, failure, finish_work, given_of
 from agent_sync.workers.forge import refreshed
@@ -20,19 +20,18 @@ from agent_sync.workers.identity import required_worker
 from agent_sync.workers.mending import Mended, examine, mend
 from agent_sync.workers.repairs import SENTENCES, Mending
 
-PENDING = 8
 LARGEST = 1 << 20
 MOST_SHOWN = 10
 
 
-@click.command("handoff")
+@click.command("pause")
 @click.option("--worker", "name", default="", help="Whose hook; default: AGENT_SYNC_WORKER, or as taken before.")
 @click.option("--reason", default="context_limit", show_default=True, help="Why this session ends.")
 @click.option("--resume-point", default="", help="Where the next session goes on.")
 @click.option("--summary", default="", help="What is done so far.")
 @click.option("--next", "steps", multiple=True, help="A next step; may be repeated.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
-def handoff(*, name: str, reason: str, resume_point: str, summary: str, steps: tuple[str, ...], as_json: bool) -> None:
+def pause(*, name: str, reason: str, resume_point: str, summary: str, steps: tuple[str, ...], as_json: bool) -> None:
     """Leave the work for the next session (a reset of the context; `agent-sync handoff` is the finish).
 
     Pushes the branch, keeps what is not committed as a rescue ref without touching the worktree, and reads the hook
@@ -40,8 +39,8 @@ def handoff(*, name: str, reason: str, resume_point: str, summary: str, steps: t
 
     \b
     Examples:
-      agent-sync worker handoff --resume-point "write the test for the empty cache"
-      agent-sync worker handoff --reason context_limit --summary "Lock added" --next "Run the tests" --next "Docs"
+      agent-sync worker pause --resume-point "write the test for the empty cache"
+      agent-sync worker pause --reason context_limit --summary "Lock added" --next "Run the tests" --next "Docs"
     """
     desk = desk_here()
     with working("handing off"):
@@ -101,7 +100,7 @@ def result(
     if finished.trouble:
         click.echo(f"GitHub could not be told everything: {finished.trouble}", err=True)
         click.echo("  try: the same command again", err=True)
-    context.exit(PENDING if finished.trouble else 0)
+    context.exit(Exit.PENDING if finished.trouble else Exit.OK)
 
 
 @click.command("clear")
@@ -149,7 +148,7 @@ def repair(context: click.Context, *, is_applied: bool, as_json: bool) -> None:
             click.echo(_mended_line(one, is_applied=is_applied))
         click.echo(_repair_summary(mended, is_applied=is_applied))
     noted(sight.notes, refreshed(desk))
-    context.exit(1 if any(one.trouble for one in mended) else 0)
+    context.exit(Exit.FAILED if any(one.trouble for one in mended) else Exit.OK)
 
 
 def _given(file: str, output: str, code: str, message: str, *, recoverable: bool) -> Given:
@@ -224,4 +223,4 @@ def _repair_summary(mended: tuple[Mended, ...], *, is_applied: bool) -> str:
     return "" if is_applied or not open_ones else "Next: agent-sync worker repair --apply"
 
 
-COMMANDS = (handoff, result, clear, repair)
+COMMANDS = (pause, result, clear, repair)

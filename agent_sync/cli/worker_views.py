@@ -10,7 +10,7 @@ from agent_sync import clock
 from agent_sync.cli.console import working
 from agent_sync.cli.here import desk_here
 from agent_sync.desk import Desk
-from agent_sync.errors import BadInput
+from agent_sync.errors import BadInput, Exit
 from agent_sync.leases.model import Tip
 from agent_sync.lifecycle.foreign import one_line
 from agent_sync.workers.evidence import disagreements
@@ -120,7 +120,7 @@ def show(context: click.Context, worker: str | None, *, as_json: bool) -> None:
         for text in wrong:
             click.echo(f"  ✗ {text}")
     noted(sight.notes, refreshed(desk))
-    context.exit(1 if wrong else 0)
+    context.exit(Exit.FAILED if wrong else Exit.OK)
 
 
 def _chosen(desk: Desk, worker: str | None) -> tuple[Sight, HookSeen]:

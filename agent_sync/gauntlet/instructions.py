@@ -23,7 +23,7 @@ _ENDS = """\
 Termination conditions:
 - "Status: Passed": all gates passed.
 - "Status: Passed with warnings": what remains was skipped on purpose.
-- "Status: Retry limit exceeded": stop, and ask the human to look; `agent-sync gauntlet clean` then archives the \
+- "Status: Retry limit exceeded": stop, and ask the human to look; `agent-sync gate clean` then archives the \
 session."""
 
 

@@ -64,14 +64,14 @@ def _allowed(record: Record, state: State, attempted: str) -> Record:
         raise IllegalMove(message, attempted=attempted, helps="agent-sync handoff, or agent-sync status")
     if record.state is not state:
         message = f"Task {record.task_id} is {record.state}, not {state}."
-        raise IllegalMove(message, attempted=attempted, helps=HELPS.get(record.state, "agent-sync hook status"))
+        raise IllegalMove(message, attempted=attempted, helps=HELPS.get(record.state, "agent-sync record status"))
     return record
 
 
 def _refuse_unless_decidable(record: Record, attempted: str) -> None:
     if record.state is not State.AWAITING_HUMAN:
         message = f"Task {record.task_id} is {record.state}: nobody waits for a decision."
-        raise IllegalMove(message, attempted=attempted, helps="agent-sync hook status")
+        raise IllegalMove(message, attempted=attempted, helps="agent-sync record status")
     if waits_for_claim(record):
         message = f"What is waited for is not this: {record.waiting_for}."
         raise IllegalMove(message, attempted=attempted, helps="merge the pull request, or agent-sync done")

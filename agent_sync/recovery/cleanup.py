@@ -90,7 +90,7 @@ def _delete(task: TaskDirectory, record: Record | None, reason: str, now: dateti
 
 def _refuse_if_alive(task: TaskDirectory, read: Read, standing: Callable[[Owner], Standing]) -> None:
     attempted = f"destroying the workspace {task.workspace.name}"
-    helps = "agent-sync hook status"
+    helps = "agent-sync record status"
     try:
         record = read(task.path)
     except BadRecord as error:

@@ -62,7 +62,7 @@ def _work(name: WorkerName, hook: Hook, found: Prime) -> list[str]:
     for one in context.previous_attempts:
         reason = quoted(one.error.message) if one.error else one.outcome
         lines.append(f"Attempt {one.number} came to nothing: {reason}.")
-    end = "When done: `agent-sync worker result`; before the context runs out: `agent-sync worker handoff`."
+    end = "When done: `agent-sync worker result`; before the context runs out: `agent-sync worker pause`."
     return [*lines, f"{end} {HUMAN}"]
 
 

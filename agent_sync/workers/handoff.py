@@ -95,7 +95,7 @@ def _drawn(desk: Desk, held: HeldWork, note: Note, now: datetime) -> tuple[Hando
     changed = desk.git.changes()
     ref, sha, steps = _rescued(desk, held.hook, held.tip, now) if changed else ("", "", ())
     before = held.hook.handoff
-    with understood("The handoff", helps="agent-sync worker handoff --help"):
+    with understood("The handoff", helps="agent-sync worker pause --help"):
         handoff = Handoff(
             reason=writable(note.reason),
             resume_point=writable(note.resume_point),
@@ -155,4 +155,4 @@ def _verify(desk: Desk, handed: HandedOver, sha: str) -> None:
     sight = look(shelf_for(desk, clock.now()))
     seen = sight.hooks.get(handed.worker)
     if sight.trouble or seen is None or seen.sha != sha:
-        raise GitFailed("The handoff was pushed and cannot be read back.", helps="agent-sync worker handoff")
+        raise GitFailed("The handoff was pushed and cannot be read back.", helps="agent-sync worker pause")

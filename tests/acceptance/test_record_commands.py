@@ -308,7 +308,7 @@ REFUSED = {
         ("step", "done"),
         "agent-sync validate",
     ),
-    "nobody asked": ((), ("approve",), "agent-sync hook status"),
+    "nobody asked": ((), ("approve",), "agent-sync record status"),
     "work while a human is waited for": ((("validate", "--", "false"),), ("step", "start"), "agent-sync approve"),
     "taken up while it goes on": ((), ("resume", "--reopen", TASK), "agent-sync resume"),
 }

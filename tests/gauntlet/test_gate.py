@@ -461,7 +461,7 @@ class TestReason:
         """The three ends are listed."""
         for words in ("Status: Passed", "Status: Passed with warnings", "Status: Retry limit exceeded"):
             assert f'"{words}"' in reason
-        assert "agent-sync gauntlet clean" in reason
+        assert "agent-sync gate clean" in reason
 
     def test_stop_reason_names_gates_and_logs(self, reason):
         """What failed is named with its log."""
