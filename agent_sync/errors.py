@@ -7,12 +7,12 @@ AgentSyncError
  │   ├─ ClaimTooNew          written by a newer agent-sync
  │   └─ ClaimUnsafe          a symbolic link, not a plain file, someone else's, or tracked by git
  ├─ BadKey               the key that signs receipts cannot be used as it is
- ├─ BadReceipt           what should be a receipt is none
+ ├─ BadReceipt           what should be a receipt is not one
  ├─ BadLease             a claim ref holds something that cannot be used
  │   └─ LeaseTooNew          written by a newer agent-sync
- ├─ LeaseUnsettled       whose a lease is cannot be told now
+ ├─ LeaseUnsettled       who holds a lease could not be checked
  ├─ ClaimGone            the claim file was deleted while a step ran
- ├─ LockHeld             another agent-sync process is at it
+ ├─ LockHeld             another agent-sync process is working on it
  ├─ DiskTrouble          the disk would not take a file: full, read-only, not permitted (an OSError too)
  ├─ BadRecord            hook.json cannot be used as it is
  ├─ RecordUnavailable    the disk would not read or write hook.json
@@ -22,7 +22,7 @@ AgentSyncError
  ├─ BadHook              a work hook cannot be used as it is
  │   └─ HookTooNew           written by a newer agent-sync
  ├─ IllegalHookMove      a work hook's state does not allow it
- ├─ HookBusy             other work hangs on the hook
+ ├─ HookBusy             the worker has other work
  ├─ GitFailed            git refused
  └─ GitHubError          GitHub answered, or did not
      ├─ NotSignedIn          no token, or one GitHub does not accept
@@ -78,7 +78,7 @@ class AgentSyncError(Exception):
     def __str__(self) -> str:
         parts = [self.happened]
         if self.attempted:
-            parts.append(f"This was while {self.attempted}.")
+            parts.append(f"(while {self.attempted})")
         if self.helps:
             parts.append(f"Try: {self.helps}")
         return " ".join(parts)
@@ -185,13 +185,13 @@ class IllegalMove(AgentSyncError):
 
 
 class HumansOnly(AgentSyncError):
-    """A decision that is a human's was asked for inside an agent's session."""
+    """Only a human may decide this, and it was asked inside an agent's session."""
 
     code = "humans-only"
 
 
 class LeaseUnsettled(AgentSyncError):
-    """Whose a lease is cannot be told now, so nothing was done."""
+    """Who holds the lease could not be checked, so nothing was done."""
 
     code = "lease-unsettled"
     exit_status = Exit.PENDING
@@ -216,7 +216,7 @@ class IllegalHookMove(AgentSyncError):
 
 
 class HookBusy(AgentSyncError):
-    """Other work hangs on the hook, or another worktree is at it."""
+    """The worker has other work, or another worktree is working on it."""
 
     code = "hook-busy"
     exit_status = Exit.LOST
@@ -229,7 +229,7 @@ class GitFailed(AgentSyncError):
 
 
 class GitHubError(AgentSyncError):
-    """GitHub answered with trouble, or not at all."""
+    """GitHub answered with an error, or not at all."""
 
     code = "github"
 
@@ -276,7 +276,7 @@ class RateLimited(GitHubError):
 
 
 class GitHubDown(GitHubError):
-    """No usable answer came; with `maybe_applied` a write may have taken effect all the same."""
+    """No usable answer came; with `maybe_applied` a write may have taken effect anyway."""
 
     code = "github-down"
 

@@ -23,7 +23,7 @@ SHOWN = {
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
 def command(context: click.Context, *, as_json: bool) -> None:
-    """Check the whole set-up, one line each, with the command that mends it. Exit code 1 if anything fails.
+    """Check the whole set-up, one line each, with the command that fixes it. Exit code 1 if anything fails.
 
     Looks at the command, git, worktrees, the claim and whether it is ignored, the hooks at every level and what they
     do, the settings, and on GitHub at the repository, token, scopes, clock, board and names. Changes nothing.

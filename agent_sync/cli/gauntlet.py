@@ -28,17 +28,17 @@ Command = Callable[..., None]
 
 @click.group("gate")
 def command() -> None:
-    """Run, look at and set up the gates in `.gauntlet/`."""
+    """Run, inspect and set up the gates in `.gauntlet/`."""
 
 
 def _running(function: Command) -> Command:
     """Add the options of every command that runs gates."""
     for option in (
         click.option("--json", "as_json", is_flag=True, help="The result as JSON, and nothing else."),
-        click.option("--again", is_flag=True, help="Run even if this very tree has passed before."),
-        click.option("-u", "--uncommitted", is_flag=True, help="Look at uncommitted changes only."),
-        click.option("-c", "--commit", default="", help="Look at one commit only."),
-        click.option("-g", "--gate", default="", help="Run the gate of this name only."),
+        click.option("--again", is_flag=True, help="Run even if this tree has already passed."),
+        click.option("-u", "--uncommitted", is_flag=True, help="Only uncommitted changes."),
+        click.option("-c", "--commit", default="", help="Only this commit."),
+        click.option("-g", "--gate", default="", help="Only the gate with this name."),
         click.option("-b", "--base-branch", "base", default="", help="Compare with this branch."),
     ):
         function = option(function)
@@ -94,7 +94,7 @@ def ran_gates(scope: Scope, options: dict[str, Any]) -> Exit:
         raise BadInput("There is no .gauntlet/config.yml here.", helps="agent-sync gate init")
     wanted = Wanted(options["base"], options["commit"], options["uncommitted"])
     if wanted.commit and wanted.uncommitted:
-        raise click.UsageError("--commit and --uncommitted exclude each other.")
+        raise click.UsageError("Use either --commit or --uncommitted.")
     run_options = RunOptions(wanted, dataclasses.replace(scope, gate=options["gate"]), again=options["again"])
     with listener(is_silent=options["as_json"], is_terminal=sys.stdout.isatty()) as ears:
         result = execute_run(desk, root, run_options, ears)

@@ -26,13 +26,13 @@ def clean() -> None:
     logs = LogDir(loaded.project.log_dir)
     repo = Repo(desk.git, desk.place, loaded.project.root)
     if not logs.path.exists():
-        click.echo("There is no log directory; nothing to clean.")
+        click.echo("Nothing to clean: there is no log directory.")
         return
     # Before the lock, which is a file in there.
     logs.refuse_foreign(repo)
     with lock.alone(desk.place, logs.path) as is_alone:
         if not is_alone:
-            raise LockHeld("A gauntlet run is in progress.", attempted="cleaning", helps="agent-sync gate status")
+            raise LockHeld("A gate run is in progress.", attempted="cleaning", helps="agent-sync gate status")
         moved = cleaning.clean(logs, repo, keep=loaded.project.max_previous_logs, with_state=True)
     click.echo(f"Moved the logs to {logs.path / cleaning.PREVIOUS}." if moved else "No current logs; nothing to clean.")
 
@@ -51,7 +51,7 @@ def init(*, yes: bool, dry_run: bool) -> None:
     repo = Repo(desk.git, desk.place, Path(desk.place.root))
     target = repo.project / CONFIG_DIR
     if target.exists():
-        raise BadInput(f"{target} exists already.", helps="agent-sync gate validate")
+        raise BadInput(f"{target} already exists.", helps="agent-sync gate validate")
     files = starter_files(repo)
     for name, text in files.items():
         click.echo(f"--- {CONFIG_DIR}/{name}\n{text}")

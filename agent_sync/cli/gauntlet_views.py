@@ -82,7 +82,7 @@ def validate(context: click.Context, *, as_json: bool) -> None:
 @click.command("health")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def health(*, as_json: bool) -> None:
-    """Show which reviewer programs can be asked, and what is odd in the configuration.
+    """Show which reviewer programs are available, and problems in the configuration.
 
     \b
     Example:
@@ -107,13 +107,13 @@ def _health(name: str, desk: Desk, cooling: Cooling) -> str:
         return f"not known; known: {', '.join(ADAPTERS)}"
     if not is_installed(adapter, desk.environment):
         return f"{adapter.binary} is not installed, or not on PATH"
-    return "used up for now; it is asked again within the hour" if cooling.is_cooling(adapter.name) else "ready"
+    return "usage limit reached; will be tried again within the hour" if cooling.is_cooling(adapter.name) else "ready"
 
 
 @click.command("detect")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
-@click.option("-u", "--uncommitted", is_flag=True, help="Look at uncommitted changes only.")
-@click.option("-c", "--commit", default="", help="Look at one commit only.")
+@click.option("-u", "--uncommitted", is_flag=True, help="Only uncommitted changes.")
+@click.option("-c", "--commit", default="", help="Only this commit.")
 @click.option("-b", "--base-branch", "base", default="", help="Compare with this branch.")
 def detect(*, as_json: bool, uncommitted: bool, commit: str, base: str) -> None:
     """Show what changed and which gates would run.
@@ -144,7 +144,7 @@ def detect(*, as_json: bool, uncommitted: bool, commit: str, base: str) -> None:
 @click.command("status")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def status(*, as_json: bool) -> None:
-    """Show how the last run ended, what is unresolved, and when the hook looks again.
+    """Show how the last run ended, what is unresolved, and when the hook runs next.
 
     \b
     Example:

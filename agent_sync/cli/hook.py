@@ -7,7 +7,7 @@ from agent_sync.cli import hook_care, hook_proof, hook_views
 
 @click.group("record")
 def command() -> None:
-    """Look at, verify, recover and export the recovery record of a task."""
+    """Inspect, verify, recover and export the recovery record of a task."""
 
 
 for _module in (hook_views, hook_proof, hook_care):

@@ -19,10 +19,12 @@ from agent_sync.recovery.verification_text import exit_status, lines, signature_
 
 @click.command("verify-receipt")
 @click.argument("receipt_id")
-@click.option("--task", default="", help="The task it belongs to; else this worktree's, then all of this workspace.")
+@click.option(
+    "--task", default="", help="The task it belongs to; default: this worktree's, then all of this workspace."
+)
 @click.pass_context
 def verify_receipt(context: click.Context, *, receipt_id: str, task: str) -> None:
-    """Check a receipt: its signature, the history that tells of it, and the output it is about.
+    """Check a receipt: its signature, its entry in the history, and the output it covers.
 
     Exit code 0 if it is valid and the command passed, 1 if it is valid and the command failed, 5 if it is INVALID,
     6 if there is no such receipt or it was never signed.
@@ -67,7 +69,7 @@ def _records(desk: Desk) -> Iterator[Kept]:
 @click.option("--format", "_format", type=click.Choice(["json"]), default="json", show_default=True, help="How.")
 @click.option("--task", default="", help="Another task of this workspace.")
 def export(*, _format: str, task: str) -> None:
-    """Write everything that is known of the task to standard output: record, whole history, what verification found.
+    """Print everything about the task: record, full history, verification results.
 
     \b
     Example:

@@ -24,7 +24,7 @@ from agent_sync.recovery.states import Move, Standing
 _LIVES = {
     Standing.ALIVE: "alive",
     Standing.GONE: "gone",
-    Standing.OTHER_BOOT: "gone: the machine was started anew",
+    Standing.OTHER_BOOT: "gone: the machine was restarted",
     Standing.OTHER_HOST: "on another machine",
     Standing.UNKNOWN: "unknown",
 }
@@ -34,9 +34,9 @@ _LIVES = {
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
 def status(context: click.Context, *, as_json: bool) -> None:
-    """Show where the task of this worktree stands and whether its record can be trusted.
+    """Show the state of this worktree's task and whether its record is intact.
 
-    Exit code 0, 1 where no task is recorded, 5 where the record was damaged.
+    Exit code 0, 1 if no task is recorded, 5 if the record is damaged.
 
     \b
     Examples:
@@ -155,7 +155,7 @@ def checkpoints(*, task: str, as_json: bool) -> None:
         line = f"{when}  {one.get('trigger', ''):<13}  {one.get('checkpoint_id', '')}  {one.get('step_name', ''):<12}"
         click.echo(f"{line}  {one_line(str(one.get('description', '')))}")
     if not found:
-        click.echo("There is no checkpoint yet.")
+        click.echo("No checkpoints yet.")
 
 
 def all_checkpoints(kept: Kept) -> list[dict[str, Any]]:

@@ -30,10 +30,10 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours"}
 @click.argument("words", nargs=-1, metavar="[-- CMD...]")
 @click.pass_context
 def command(context: click.Context, *, timeout: str, label: str, words: tuple[str, ...]) -> None:
-    """Run a command for the present step, or the gates where none is given, and sign a receipt of how it ended.
+    """Run a command (default: the gates) for the current step, and sign a receipt of the result.
 
     One word is a line for the shell; several are a program and its arguments. A pass completes the step, a failure
-    calls a human; in a claim the agent goes on. Exit code 0 if it passed, 1 if not.
+    asks a human; in a claim the agent continues. Exit code 0 if it passed, 1 if not.
 
     \b
     Examples:
@@ -81,5 +81,5 @@ def _limit(text: str) -> timedelta | None:
         return None
     found = _LENGTH.fullmatch(text)
     if not found or not int(found[1]):
-        raise click.UsageError(f"--timeout {text!r} is no length of time; write a number with s, m or h, such as 10m.")
+        raise click.UsageError(f"--timeout {text!r} is not a duration; write a number with s, m or h, such as 10m.")
     return timedelta(**{_UNITS[found[2]]: int(found[1])})

@@ -3,7 +3,7 @@
 from agent_sync.gauntlet.results import JobResult, RunResult
 
 _HEAD = """\
-GATES FAILED — fix the problems now. The gauntlet gates did not pass, so this stop was refused. You cannot stop until \
+GATES FAILED — fix the problems now. The gates did not pass, so this stop was refused. You cannot stop until \
 they pass or one of the termination conditions below is met. The gates are checked again automatically the next time \
 you stop; there is nothing to start by hand."""
 

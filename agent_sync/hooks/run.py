@@ -265,7 +265,7 @@ def _mark(desk: Desk, read: tuple[Notice, ...], readers: Readers) -> None:
 
 
 def _say_what_there_is(desk: Desk, event: HookEvent, found: list[Part]) -> None:
-    late = _joined(found) + Reply(human=("agent-sync ran out of time; it goes on at the next event.",))
+    late = _joined(found) + Reply(human=("agent-sync ran out of time; it will continue at the next event.",))
     claim = desk.store.read() if event.trigger is Trigger.SESSION_START else None
     _say(desk, event, late + Reply(agent=(held(claim),)) if claim else late)
 

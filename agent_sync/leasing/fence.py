@@ -53,7 +53,7 @@ def refuse(desk: Desk, claim: Claim, found: LeaseLost | LeaseUnknown | None, *, 
             message = f"Issue #{claim.issue_number} is held by {lost_to}. Nothing was written; the work here stays."
             raise Conflict(message, attempted=attempted, helps="agent-sync status")
         case LeaseUnknown(reason, helps):
-            message = f"Whether issue #{claim.issue_number} is still held here cannot be told: {reason}"
+            message = f"Could not check whether this worktree still holds issue #{claim.issue_number}: {reason}"
             raise LeaseUnsettled(message, attempted=attempted, helps=helps)
         case None:
             return
@@ -139,5 +139,5 @@ def _judged(desk: Desk, claim: Claim, seen: Seen, *, is_ending: bool) -> LeaseLo
 def _vanished(desk: Desk, claim: Claim) -> LeaseUnknown:
     """Return that the ref was deleted, which no second try mends, and what does."""
     where = desk.settings.git.remote if claim.lease and claim.lease.where == "remote" else "this clone"
-    helps = f"`agent-sync release --force`, then `agent-sync claim {claim.issue_number}`, makes it anew"
+    helps = f"run `agent-sync release --force`, then `agent-sync claim {claim.issue_number}` to recreate it"
     return LeaseUnknown(f"Its claim ref is gone from {where}: {helps}.")

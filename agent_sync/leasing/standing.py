@@ -16,9 +16,9 @@ def lease_line(desk: Desk, claim: Claim, *, offline: bool) -> str:
         return ""
     match stopped(desk, claim) if not offline or claim.is_lost else None:
         case LeaseLost(lost_to):
-            return f"LOST: the issue is held by {lost_to}. Nothing is written from here any more."
+            return f"LOST: the issue is held by {lost_to}. Nothing will be written to GitHub from here."
         case LeaseUnknown(reason):
-            return f"unknown: {reason} Nothing is written until that is over."
+            return f"unknown: {reason} Nothing will be written to GitHub until this is resolved."
         case None:
             now = clock.now()
             renewed_at = heard_of_at(lease.renewed_at, now)

@@ -60,7 +60,7 @@ def rejected(record: Record, reason: str, now: datetime) -> Record:
 
 def _allowed(record: Record, state: State, attempted: str) -> Record:
     if record.template == CLAIM_TO_CLOSE:
-        message = f"Task {record.task_id} follows its claim: its steps are not moved by hand."
+        message = f"Task {record.task_id} follows its claim; its steps cannot be changed by hand."
         raise IllegalMove(message, attempted=attempted, helps="agent-sync handoff, or agent-sync status")
     if record.state is not state:
         message = f"Task {record.task_id} is {record.state}, not {state}."
@@ -70,10 +70,10 @@ def _allowed(record: Record, state: State, attempted: str) -> Record:
 
 def _refuse_unless_decidable(record: Record, attempted: str) -> None:
     if record.state is not State.AWAITING_HUMAN:
-        message = f"Task {record.task_id} is {record.state}: nobody waits for a decision."
+        message = f"Task {record.task_id} is {record.state}: no decision is pending."
         raise IllegalMove(message, attempted=attempted, helps="agent-sync record status")
     if waits_for_claim(record):
-        message = f"What is waited for is not this: {record.waiting_for}."
+        message = f"The task is waiting for something else: {record.waiting_for}."
         raise IllegalMove(message, attempted=attempted, helps="merge the pull request, or agent-sync done")
 
 

@@ -138,6 +138,6 @@ def _trouble() -> list[str]:
         "If this recovery context seems incorrect:",
         "",
         "1. Run `agent-sync record status` to see agent-sync's view of the task",
-        "2. Run `agent-sync record recover` to have the task looked at anew",
+        "2. Run `agent-sync record recover` to check the task again",
         "3. Run `agent-sync abandon` to give up and start fresh",
     ]

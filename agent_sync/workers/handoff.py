@@ -26,7 +26,7 @@ from agent_sync.workers.wording import understood, writable
 
 WAITS = "handed off"
 MOST_FILES = 200
-STAY = "Do not end the session: the handoff is not safe yet."
+STAY = "Do not end the session: the handoff is not saved yet."
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def _rescued(desk: Desk, hook: Hook, tip: Tip, now: datetime) -> tuple[str, str,
 def _not_kept(desk: Desk, handoff: Handoff) -> tuple[str, ...]:
     paths = not_kept(desk, handoff.rescue_sha, handoff.files) if handoff.rescue_sha else ()
     return tuple(
-        f"{path} is a repository of its own: what is in it is not kept. Commit and push it there." for path in paths
+        f"{path} is a repository of its own: its contents were not saved. Commit and push it there." for path in paths
     )
 
 

@@ -143,7 +143,7 @@ def test_watchdog_answers_before_the_deadline(repo, tmp_path):
     began = time.monotonic()
     ran = run("on-stop", cwd=repo, stdin="{}", PATH=path, AGENT_SYNC_HOOKS_STOP_DEADLINE_S="1.5")
     assert time.monotonic() - began < 20
-    assert (ran.status, ran.human) == (0, "agent-sync ran out of time; it goes on at the next event.")
+    assert (ran.status, ran.human) == (0, "agent-sync ran out of time; it will continue at the next event.")
     assert claim(Phase.READY_FOR_PR).to_json() == (repo / ".agent-claim.json").read_bytes()
     assert is_gone((hanging / "pid").read_text().strip())
 

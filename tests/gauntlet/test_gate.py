@@ -439,6 +439,7 @@ class TestReason:
     def test_stop_reason_excludes_manual_re_run_instruction(self, reason):
         """The agent is not told to run the gates itself."""
         assert "gauntlet run" not in reason
+        assert "gate run" not in reason
         assert "checked again automatically" in reason
 
     def test_stop_reason_includes_urgent_fix_directive(self, reason):
