@@ -63,13 +63,13 @@ bench: $(VENV)/ready ## ratios against a bare interpreter, on the built wheel
 	$(BIN)/python benchmarks/records.py
 	$(BIN)/python benchmarks/leases.py
 
-docs: $(VENV)/ready ## write the generated parts of docs/ and the JSON Schemas anew
+docs: $(VENV)/ready ## regenerate parts of docs/ and the JSON Schemas
 	$(BIN)/python docs/generate.py
 
 wheel: $(VENV)/ready
 	$(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist .
 
-lock: ## resolve the dependencies anew, with hashes
+lock: ## resolve the dependencies again, with hashes
 	$(PYTHON) -m venv build/lock
 	build/lock/bin/python -m pip install --quiet --require-hashes -r requirements/lock.txt
 	for name in installer lock; do build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header requirements/$$name.in -o requirements/$$name.txt; done

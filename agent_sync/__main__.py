@@ -17,7 +17,7 @@ def main() -> None:
         from agent_sync import statusline
 
         statusline.main()
-    elif sys.argv[1:3] == ["gauntlet", "stop-hook"] and "--help" not in sys.argv:
+    elif sys.argv[1:3] in (["gate", "stop-hook"], ["gauntlet", "stop-hook"]) and "--help" not in sys.argv:
         stop_gate()
     else:
         from agent_sync.cli.app import run

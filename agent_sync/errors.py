@@ -7,12 +7,12 @@ AgentSyncError
  │   ├─ ClaimTooNew          written by a newer agent-sync
  │   └─ ClaimUnsafe          a symbolic link, not a plain file, someone else's, or tracked by git
  ├─ BadKey               the key that signs receipts cannot be used as it is
- ├─ BadReceipt           what should be a receipt is none
+ ├─ BadReceipt           what should be a receipt is not one
  ├─ BadLease             a claim ref holds something that cannot be used
  │   └─ LeaseTooNew          written by a newer agent-sync
- ├─ LeaseUnsettled       whose a lease is cannot be told now
+ ├─ LeaseUnsettled       who holds a lease could not be checked
  ├─ ClaimGone            the claim file was deleted while a step ran
- ├─ LockHeld             another agent-sync process is at it
+ ├─ LockHeld             another agent-sync process is working on it
  ├─ DiskTrouble          the disk would not take a file: full, read-only, not permitted (an OSError too)
  ├─ BadRecord            hook.json cannot be used as it is
  ├─ RecordUnavailable    the disk would not read or write hook.json
@@ -22,7 +22,7 @@ AgentSyncError
  ├─ BadHook              a work hook cannot be used as it is
  │   └─ HookTooNew           written by a newer agent-sync
  ├─ IllegalHookMove      a work hook's state does not allow it
- ├─ HookBusy             other work hangs on the hook
+ ├─ HookBusy             the worker has other work
  ├─ GitFailed            git refused
  └─ GitHubError          GitHub answered, or did not
      ├─ NotSignedIn          no token, or one GitHub does not accept
@@ -35,13 +35,39 @@ AgentSyncError
 """
 
 from datetime import datetime
+from enum import IntEnum
+from typing import Self
+
+
+class Exit(IntEnum):
+    """Every exit code of a command, in one list."""
+
+    OK = 0, "it worked"
+    FAILED = 1, "it failed: the error says why"
+    USAGE = 2, "the arguments are wrong: see --help"
+    LOST = 3, "someone else holds it; nothing was changed"
+    SIGN_IN = 4, "the token is missing, not accepted, or lacks a scope"
+    INVALID = 5, "a signature or a record did not verify"
+    MISSING = 6, "the receipt or key does not exist"
+    PENDING = 8, "not finished: run the same command again later"
+    UNEXPECTED = 70, "a bug in agent-sync: a report was written"
+    INTERRUPTED = 130, "interrupted by Ctrl-C"
+
+    meaning: str
+
+    def __new__(cls, number: int, meaning: str) -> Self:
+        """Make a member that is its number and knows what that means."""
+        member = int.__new__(cls, number)
+        member._value_ = number
+        member.meaning = meaning
+        return member
 
 
 class AgentSyncError(Exception):
     """Something went wrong in a way its reader can act on."""
 
     code = "error"
-    exit_status = 1
+    exit_status: Exit = Exit.FAILED
 
     def __init__(self, happened: str, *, attempted: str = "", helps: str = "") -> None:
         super().__init__(happened)
@@ -52,7 +78,7 @@ class AgentSyncError(Exception):
     def __str__(self) -> str:
         parts = [self.happened]
         if self.attempted:
-            parts.append(f"This was while {self.attempted}.")
+            parts.append(f"(while {self.attempted})")
         if self.helps:
             parts.append(f"Try: {self.helps}")
         return " ".join(parts)
@@ -62,7 +88,7 @@ class BadInput(AgentSyncError):
     """What was typed or piped in cannot be used."""
 
     code = "bad-input"
-    exit_status = 2
+    exit_status = Exit.USAGE
 
 
 class BadConfig(AgentSyncError):
@@ -93,14 +119,14 @@ class BadKey(AgentSyncError):
     """The key that signs receipts is missing or cannot be used as it is; it is never replaced by a new one."""
 
     code = "bad-key"
-    exit_status = 6
+    exit_status = Exit.MISSING
 
 
 class BadReceipt(AgentSyncError):
     """What should be a receipt does not have a receipt's fields."""
 
     code = "bad-receipt"
-    exit_status = 5
+    exit_status = Exit.INVALID
 
 
 class BadLease(AgentSyncError):
@@ -125,7 +151,7 @@ class LockHeld(AgentSyncError):
     """Another agent-sync process is at work on the same thing."""
 
     code = "lock-held"
-    exit_status = 8
+    exit_status = Exit.PENDING
 
 
 class DiskTrouble(AgentSyncError, OSError):
@@ -159,16 +185,16 @@ class IllegalMove(AgentSyncError):
 
 
 class HumansOnly(AgentSyncError):
-    """A decision that is a human's was asked for inside an agent's session."""
+    """Only a human may decide this, and it was asked inside an agent's session."""
 
     code = "humans-only"
 
 
 class LeaseUnsettled(AgentSyncError):
-    """Whose a lease is cannot be told now, so nothing was done."""
+    """Who holds the lease could not be checked, so nothing was done."""
 
     code = "lease-unsettled"
-    exit_status = 8
+    exit_status = Exit.PENDING
 
 
 class BadHook(AgentSyncError):
@@ -190,10 +216,10 @@ class IllegalHookMove(AgentSyncError):
 
 
 class HookBusy(AgentSyncError):
-    """Other work hangs on the hook, or another worktree is at it."""
+    """The worker has other work, or another worktree is working on it."""
 
     code = "hook-busy"
-    exit_status = 3
+    exit_status = Exit.LOST
 
 
 class GitFailed(AgentSyncError):
@@ -203,7 +229,7 @@ class GitFailed(AgentSyncError):
 
 
 class GitHubError(AgentSyncError):
-    """GitHub answered with trouble, or not at all."""
+    """GitHub answered with an error, or not at all."""
 
     code = "github"
 
@@ -212,14 +238,14 @@ class NotSignedIn(GitHubError):
     """There is no token, or GitHub does not accept it."""
 
     code = "not-signed-in"
-    exit_status = 4
+    exit_status = Exit.SIGN_IN
 
 
 class MissingScope(GitHubError):
     """The token is valid and may not do this."""
 
     code = "missing-scope"
-    exit_status = 4
+    exit_status = Exit.SIGN_IN
 
     def __init__(self, happened: str, *, scope: str, attempted: str = "", helps: str = "") -> None:
         super().__init__(happened, attempted=attempted, helps=helps)
@@ -242,7 +268,7 @@ class RateLimited(GitHubError):
     """GitHub wants us to come back later."""
 
     code = "rate-limited"
-    exit_status = 8
+    exit_status = Exit.PENDING
 
     def __init__(self, happened: str, *, until: datetime, attempted: str = "", helps: str = "") -> None:
         super().__init__(happened, attempted=attempted, helps=helps)
@@ -250,7 +276,7 @@ class RateLimited(GitHubError):
 
 
 class GitHubDown(GitHubError):
-    """No usable answer came; with `maybe_applied` a write may have taken effect all the same."""
+    """No usable answer came; with `maybe_applied` a write may have taken effect anyway."""
 
     code = "github-down"
 
@@ -263,4 +289,4 @@ class Conflict(GitHubError):
     """Someone else was first."""
 
     code = "conflict"
-    exit_status = 3
+    exit_status = Exit.LOST

@@ -41,7 +41,7 @@ def validate(desk: Desk, kept: Kept, check: Check, shown: Outlet) -> Record:
     with files.locked_if_free(directory / _LOCK) as is_alone:
         if not is_alone:
             message = f"Another validation of {kept[1].task_id} is running."
-            raise LockHeld(message, attempted="validating", helps="agent-sync hook status")
+            raise LockHeld(message, attempted="validating", helps="agent-sync record status")
         line = check.command if isinstance(check.command, str) else shlex.join(check.command)
         recording.work(desk, lambda record, now: validating(record, readable(line), now))
         before = working_tree_state(desk.git)
@@ -67,7 +67,7 @@ def validate(desk: Desk, kept: Kept, check: Check, shown: Outlet) -> Record:
 
 def _over(task_id: str) -> NoRecord:
     message = f"Task {task_id} has ended while the command ran, so no receipt was made."
-    return NoRecord(message, attempted="noting how the validation ended", helps="agent-sync hook status")
+    return NoRecord(message, attempted="noting how the validation ended", helps="agent-sync record status")
 
 
 def ending_of(ran: Ran) -> Ending:

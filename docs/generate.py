@@ -14,7 +14,9 @@ import click
 
 from agent_sync.claim.model import Claim
 from agent_sync.claim.phases import Phase
-from agent_sync.cli.app import HOOK_COMMANDS, LazyGroup, app
+from agent_sync.cli.app import LazyGroup, app
+from agent_sync.cli.help import exit_code_lines
+from agent_sync.cli.table import HOOK_COMMANDS
 from agent_sync.lifecycle.facts import Trigger
 from agent_sync.lifecycle.situations import Situation
 from agent_sync.lifecycle.steps import STEPS, TRANSITIONS
@@ -75,6 +77,11 @@ def settings_table() -> str:
     return "\n".join(rows)
 
 
+def exit_codes() -> str:
+    """Show what `agent-sync help exit-codes` prints."""
+    return "\n".join(["```", *exit_code_lines(), "```"])
+
+
 def command_pages() -> str:
     """Show the help of every command."""
     context = click.Context(app, info_name="agent-sync")
@@ -89,7 +96,7 @@ def _pages_below(group: click.Group, context: click.Context) -> list[str]:
         if isinstance(group, LazyGroup) and name in HOOK_COMMANDS:
             continue
         command = group.get_command(context, name)
-        if command is None:
+        if command is None or command.hidden:
             continue
         below = click.Context(command, info_name=name, parent=context)
         pages.append(_page(command, below))
@@ -129,7 +136,7 @@ def files() -> dict[Path, str]:
         SCHEMAS / "settings.schema.json": schema(Settings, ".agent-sync.toml"),
         docs / "lifecycle.md": spliced(docs / "lifecycle.md", lifecycle),
         docs / "settings.md": spliced(docs / "settings.md", {"settings": settings_table()}),
-        docs / "cli.md": spliced(docs / "cli.md", {"commands": command_pages()}),
+        docs / "cli.md": spliced(docs / "cli.md", {"exit-codes": exit_codes(), "commands": command_pages()}),
     }
 
 

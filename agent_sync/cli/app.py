@@ -1,4 +1,4 @@
-"""The table of commands, and the one place that turns errors into messages and exit codes."""
+"""The command line: finds commands in the table, and turns errors into messages and exit codes."""
 
 import importlib
 import os
@@ -11,57 +11,16 @@ from typing import NoReturn
 import click
 
 from agent_sync import __version__
+from agent_sync.cli.table import COMMANDS, HOOK_COMMANDS, front, location
 from agent_sync.disk_errors import disk_trouble
-from agent_sync.errors import AgentSyncError
+from agent_sync.errors import AgentSyncError, Exit
 from agent_sync.masking import masked
 
-# Name → module (with its attribute, if not `command`) and one line for `--help`: listing commands loads none of them.
-COMMANDS = {
-    "claim": ("agent_sync.cli.claim", "Take a task: branch, claim file, board, assignment."),
-    "handoff": ("agent_sync.cli.handoff", "Say that the work is ready for a pull request."),
-    "push": ("agent_sync.cli.push", "Push the claim's branch, fast-forward only."),
-    "done": ("agent_sync.cli.done", "Record a human's consent to close the issue."),
-    "release": ("agent_sync.cli.release", "Give the task back."),
-    "status": ("agent_sync.cli.status", "Claim, branch, PR, CI, issue and card side by side."),
-    "next": ("agent_sync.cli.next", "What is ready to be claimed."),
-    "board": ("agent_sync.cli.board", "The board in columns."),
-    "sync": ("agent_sync.cli.sync", "One full look-decide-act round, no hook needed."),
-    "log": ("agent_sync.cli.log", "What was done, newest last."),
-    "init": ("agent_sync.cli.init", "Set a repository up: hooks, command pages, settings."),
-    "uninstall": ("agent_sync.cli.uninstall", "Take out exactly what init put in."),
-    "trust": ("agent_sync.cli.trust", "Approve what this repository's files ask for."),
-    "config": ("agent_sync.cli.config", "List, read and change settings."),
-    "doctor": ("agent_sync.cli.doctor", "Check the whole set-up, one line each."),
-    "statusline": ("agent_sync.cli.statusline", "One line for Claude Code's status line."),
-    "demo": ("agent_sync.cli.demo", "A whole task, live, on a local GitHub: no token, no network."),
-    "start": ("agent_sync.cli.start", "Begin a recorded task without GitHub."),
-    "step": ("agent_sync.cli.step", "Say how the present step goes on: start, output, done, fail."),
-    "validate": ("agent_sync.cli.validate", "Run a check or the gates, and sign a receipt of it."),
-    "checkpoint": ("agent_sync.cli.checkpoint", "Note how far the present step has come."),
-    "approve": ("agent_sync.cli.decision:approve", "Decide that a step that waits for a human is done."),
-    "reject": ("agent_sync.cli.decision:reject", "Decide that a step that waits for a human is tried again."),
-    "abandon": ("agent_sync.cli.decision:abandon", "Give a recorded task up."),
-    "resume": ("agent_sync.cli.resume", "Go on with a task, also after a crash."),
-    "hook": ("agent_sync.cli.hook", "The recovery record: look at, verify, recover and export it."),
-    "cleanup": ("agent_sync.cli.cleanup", "Delete the records of tasks that ended long ago."),
-    "workspace": ("agent_sync.cli.workspace", "The records of all clones: list and destroy them."),
-    "gauntlet": ("agent_sync.cli.gauntlet", "The quality gate: run, look at and set up its gates."),
-    "worker": ("agent_sync.cli.worker", "Work hooks: sling work to workers, take it, hand it on."),
-    "ledger": ("agent_sync.cli.ledger", "Tasks, convoys and evidence, from the work hooks' history."),
-    "emulator": ("agent_sync.cli.emulator", "A local GitHub to try things on."),
+MORE = {
+    "agent-sync help --all": "every command",
+    "agent-sync help COMMAND": "one command, with examples",
+    "agent-sync help exit-codes": "what the exit codes mean",
 }
-HOOK_COMMANDS = {
-    "on-stop": "Hook: after every answer of the agent (Stop).",
-    "on-idle": "Hook: when the session is idle (Notification).",
-    "session-start": "Hook: when a session starts (SessionStart).",
-    "on-prompt": "Hook: before a prompt is handled (UserPromptSubmit).",
-    "on-tool": "Hook: after a tool was used (PostToolUse).",
-}
-# For git and for us, not for people: left out of the lists.
-HIDDEN = {"guard-push": "agent_sync.cli.guard_push"}
-INTERRUPTED = 130
-# What sysexits.h calls an internal software error.
-UNEXPECTED = 70
 
 
 class LazyGroup(click.Group):
@@ -75,19 +34,24 @@ class LazyGroup(click.Group):
         """Import the command that is asked for."""
         if cmd_name in HOOK_COMMANDS:
             return _hook_page(cmd_name)
-        if cmd_name not in COMMANDS | HIDDEN:
-            ctx.fail(f"there is no command {cmd_name!r}. Try: agent-sync --help")
-        module, _, name = (HIDDEN.get(cmd_name) or COMMANDS[cmd_name][0]).partition(":")
+        place = location(cmd_name)
+        if not place:
+            raise click.exceptions.NoSuchCommand(cmd_name, possibilities=self.list_commands(ctx), ctx=ctx)
+        module, _, name = place.partition(":")
         command = getattr(importlib.import_module(module), name or "command")
-        assert isinstance(command, click.Command)  # noqa: S101  # a slip in the table above
+        assert isinstance(command, click.Command)  # noqa: S101  # a slip in the table
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """List the commands from the table."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, short) for name, (_, short) in COMMANDS.items()])
-        with formatter.section("Hooks of Claude Code (JSON on standard input)"):
-            formatter.write_dl(list(HOOK_COMMANDS.items()))
+        """List the commands people use most, by section."""
+        from agent_sync.cli.help import write_sections
+
+        write_sections(formatter, front())
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Say where the other commands are."""
+        with formatter.section("More"):
+            formatter.write_dl(list(MORE.items()))
 
 
 def _hook_page(name: str) -> click.Command:
@@ -118,14 +82,14 @@ def run() -> NoReturn:
         status = error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
-        status = INTERRUPTED
+        status = Exit.INTERRUPTED
     except AgentSyncError as error:
         _explain(error)
         status = error.exit_status
     except BrokenPipeError:
         # The reader has seen enough; without this the interpreter complains at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        status = 0
+        status = Exit.OK
     except Exception as error:  # noqa: BLE001  # the last resort writes a report instead of a trace
         trouble = disk_trouble(error)
         if trouble:
@@ -142,10 +106,10 @@ def _explain(error: AgentSyncError) -> None:
         click.echo(f"  try: {error.helps}", err=True)
 
 
-def _report(error: Exception) -> int:
+def _report(error: Exception) -> Exit:
     text = "".join(traceback.format_exception(error))
     # Arguments are left out but for the command's name: they may be anything, and are not needed to find the place.
-    command = next((word for word in sys.argv[1:] if word in COMMANDS | HIDDEN), "")
+    command = next((word for word in sys.argv[1:] if location(word)), "")
     facts = f"command: agent-sync {command}\nagent-sync {__version__}, Python {sys.version}\nplatform: {_platform()}"
     happened = masked(f"{type(error).__name__}: {error}")
     click.echo(f"error[unexpected]: agent-sync failed unexpectedly: {happened}", err=True)
@@ -156,7 +120,7 @@ def _report(error: Exception) -> int:
         click.echo(f"  a report is in {Path(file.name)}", err=True)
     except OSError as trouble:
         click.echo(f"  no report could be written: {trouble.strerror}", err=True)
-    return UNEXPECTED
+    return Exit.UNEXPECTED
 
 
 def _platform() -> str:

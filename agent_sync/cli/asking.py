@@ -31,7 +31,7 @@ def agreed(question: str, *, yes: bool, command: str) -> bool:
         return True
     if not is_terminal():
         raise BadInput(
-            "Without a terminal nobody can be asked, so nothing was written.",
+            "There is no terminal to ask on, so nothing was written.",
             attempted="asking whether to write the changes above",
             helps=f"{command} --yes, or {command} --dry-run to look only",
         )

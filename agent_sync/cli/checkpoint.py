@@ -17,9 +17,9 @@ from agent_sync.recovery.words import readable
 @click.command("checkpoint")
 @click.argument("text", default="")
 @click.option("--trigger", type=click.Choice([str(one) for one in Trigger]), default=str(Trigger.MANUAL), help="Why.")
-@click.option("--auto", is_flag=True, help="For git hooks: note the commits and pushes there were, quietly; exit 0.")
+@click.option("--auto", is_flag=True, help="For git hooks: record new commits and pushes quietly; always exit 0.")
 def command(*, text: str, trigger: str, auto: bool) -> None:
-    """Note how far the present step has come; after a crash the agent goes on from here.
+    """Save a checkpoint of the current step; after a crash the agent continues from here.
 
     Commits, pushes, validations and completed steps make checkpoints by themselves.
 

@@ -13,7 +13,7 @@ from agent_sync.cli.here import desk_here
 from agent_sync.cli.issue_numbers import issue_number
 from agent_sync.cli.next import ready_issues
 from agent_sync.desk import Desk
-from agent_sync.errors import BadInput, NotFound
+from agent_sync.errors import BadInput, Exit, NotFound
 from agent_sync.leases.keeper import CloneKeeper, keeper_for
 from agent_sync.leases.remote import CLAIMS
 from agent_sync.lifecycle.claiming import branch_name
@@ -21,7 +21,6 @@ from agent_sync.lifecycle.foreign import one_line, quoted
 from agent_sync.lifecycle.tasks import BoardIssue, Task
 from agent_sync.taking import Taken, Wish, checked, finish, take, unfinished_claim
 
-MIRROR_TROUBLE = 8
 MOST_SHOWN = 10
 _EXAMPLE = "agent-sync claim 42, or agent-sync claim --next"
 
@@ -34,7 +33,7 @@ _EXAMPLE = "agent-sync claim 42, or agent-sync claim --next"
 @click.option("--take-over", is_flag=True, help="Take it from a holder whose lease has expired, on the same branch.")
 @click.option("--yes", is_flag=True, help="A human agrees to take over work whose pull request is open.")
 @click.option("--json", "as_json", is_flag=True, help="Print the claim as JSON.")
-@click.option("--dry-run", is_flag=True, help="Only list what would be done.")
+@click.option("--dry-run", is_flag=True, help="Only print what would be done.")
 @click.pass_context
 def command(
     context: click.Context,
@@ -48,13 +47,13 @@ def command(
     as_json: bool,
     dry_run: bool,
 ) -> None:
-    """Take a task: ISSUE is a number, or words of its title.
+    """Claim a task: ISSUE is a number, or words of its title.
 
     Gets the issue's lease, a ref on the remote that one worktree at a time can have; then makes or checks out the
     branch, writes .agent-claim.json, assigns you, moves the card to In Progress and fills the Agent field. Refuses an
     issue that is closed, blocked or held by somebody else (exit code 3, and nothing is written). Inside a session of
-    Claude Code the lease expires unless the hooks renew it; made by hand it never does. Exit code 8: the task is
-    yours, and GitHub could not be told everything yet; or whose it is cannot be told, so run the same command again.
+    Claude Code the lease expires unless the hooks renew it; made by hand it never does. Exit code 8: claimed
+    but GitHub is not fully updated, or the result could not be confirmed; run it again.
 
     \b
     Examples:
@@ -68,7 +67,7 @@ def command(
     wish = Wish(branch, in_worktree=in_worktree, take_over=take_over, agrees=agrees)
     unfinished = None if in_worktree else unfinished_claim(desk)
     if unfinished and not dry_run and _is_meant(unfinished, issue):
-        with working("telling GitHub"):
+        with working("updating GitHub"):
             taken = finish(desk, unfinished)
     elif unfinished:
         raise BadInput(f"This worktree already holds issue #{unfinished.issue_number}.", helps="agent-sync sync")
@@ -84,7 +83,7 @@ def command(
     desk.log.write(
         clock.now(), "claim", issue=taken.claim.issue_number, requests=desk.requests, trouble=taken.trouble or None
     )
-    context.exit(MIRROR_TROUBLE if taken.trouble else 0)
+    context.exit(Exit.PENDING if taken.trouble else Exit.OK)
 
 
 def _is_meant(claim: Claim, issue: str | None) -> bool:
@@ -102,7 +101,7 @@ def _chosen(desk: Desk, issue: str | None, number: int | None, *, take_next: boo
 def _first_ready(desk: Desk) -> int:
     found = next(iter(ready_issues(desk)), None)
     if found is None:
-        raise NotFound("Nothing on the board is ready to be claimed.", helps="agent-sync board")
+        raise NotFound("Nothing on the board is ready to claim.", helps="agent-sync board")
     return found.number
 
 
@@ -166,5 +165,5 @@ def _tell(taken: Taken) -> None:
     where = f"on branch {claim.branch} in {taken.root}. {taken.scope}".rstrip()
     click.echo(f"{verb} issue #{claim.issue_number} {quoted(taken.title)} {where}")
     if taken.trouble:
-        click.echo(f"GitHub could not be told everything: {taken.trouble}", err=True)
+        click.echo(f"Claimed, but GitHub was only partly updated: {taken.trouble}", err=True)
         click.echo("  try: agent-sync sync", err=True)

@@ -13,17 +13,17 @@ from agent_sync.recovery.states import State
 from agent_sync.recovery.templates import CLAIM_TO_CLOSE
 from agent_sync.recovery.words import readable
 
-_SAID_SO = "A human has said so: needed inside an agent's session."
+_SAID_SO = "A human has decided: required inside an agent's session."
 
 
 @click.command("approve")
 @click.option("--reason", default="", help="Why; kept in the history.")
 @click.option("--yes", is_flag=True, help=_SAID_SO)
 def approve(*, reason: str, yes: bool) -> None:
-    """Decide that the step a human was waited for is done: the next one is pending, or the task is completed.
+    """Approve a step that waits for a human: the next step is pending, or the task is complete.
 
     This is for people: inside an agent's session it is refused without --yes, which says that a human has decided.
-    In the record of a claim, whose steps follow the claim, it lets the agent go on.
+    In the record of a claim, whose steps follow the claim, it lets the agent continue.
 
     \b
     Example:
@@ -40,7 +40,7 @@ def approve(*, reason: str, yes: bool) -> None:
 @click.option("--reason", default="", help="Why; kept in the history.")
 @click.option("--yes", is_flag=True, help=_SAID_SO)
 def reject(*, reason: str, yes: bool) -> None:
-    """Decide that the step a human was waited for is to be tried again; after the last attempt the task has failed.
+    """Send back a step that waits for a human: it is tried again; after the last attempt the task fails.
 
     This is for people: inside an agent's session it is refused without --yes, which says that a human has decided.
 
@@ -57,7 +57,7 @@ def reject(*, reason: str, yes: bool) -> None:
 @click.command("abandon")
 @click.option("--reason", default="", help="Why; kept in the history.")
 def abandon(*, reason: str) -> None:
-    """Give a task up. Its record is kept for a while: `agent-sync resume --reopen TASK` takes it up again.
+    """Give up a task. Its record is kept for a while: `agent-sync resume --reopen TASK` reopens it.
 
     \b
     Example:
@@ -67,14 +67,14 @@ def abandon(*, reason: str) -> None:
     task_id = record_here(desk)[1].task_id
     claim = desk.store.read()
     if claim:
-        message = f"Task {task_id} is the claim of issue #{claim.issue_number}, which is given back first."
+        message = f"Task {task_id} belongs to the claim on issue #{claim.issue_number}; release that first."
         raise IllegalMove(message, attempted="abandoning the task", helps="agent-sync release")
     now = clock.now()
     why = readable(reason) or "abandoned by command"
     record = desk.recorder.change(lambda record: abandoned(record, why, now), now)
     if record:
         tell_standing(record)
-    click.echo(f"Take it up again: agent-sync resume --reopen {task_id}")
+    click.echo(f"To reopen it: agent-sync resume --reopen {task_id}")
 
 
 def _decidable(*, yes: bool, command: str) -> Desk:
@@ -82,7 +82,7 @@ def _decidable(*, yes: bool, command: str) -> Desk:
     desk = desk_here()
     record = record_here(desk)[1]
     if desk.environment.get("CLAUDECODE") and not yes and record.state is State.AWAITING_HUMAN:
-        message = "This is for a human to decide, and an agent's session is asking."
+        message = "Only a human may decide this, and this is an agent's session."
         helps = f"ask the human; once they have decided: agent-sync {command} --yes"
         raise HumansOnly(message, attempted=f"deciding about task {record.task_id}", helps=helps)
     return desk

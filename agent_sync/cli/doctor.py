@@ -9,6 +9,7 @@ from agent_sync import settings as settings_file
 from agent_sync.cli.here import place_here
 from agent_sync.doctor.checkup import check_all
 from agent_sync.doctor.result import Mark, Result
+from agent_sync.errors import Exit
 
 SHOWN = {
     Mark.OK: ("✓ ok  ", "green"),
@@ -22,7 +23,7 @@ SHOWN = {
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
 def command(context: click.Context, *, as_json: bool) -> None:
-    """Check the whole set-up, one line each, with the command that mends it. Exit code 1 if anything fails.
+    """Check the whole set-up, one line each, with the command that fixes it. Exit code 1 if anything fails.
 
     Looks at the command, git, worktrees, the claim and whether it is ignored, the hooks at every level and what they
     do, the settings, and on GitHub at the repository, token, scopes, clock, board and names. Changes nothing.
@@ -43,7 +44,7 @@ def command(context: click.Context, *, as_json: bool) -> None:
         click.echo(json.dumps({"ok": not failed, "checks": checks}, ensure_ascii=False))
     elif failed:
         click.echo(f"{failed} of {len(results)} checks failed.")
-    context.exit(1 if failed else 0)
+    context.exit(Exit.FAILED if failed else Exit.OK)
 
 
 def _print(result: Result) -> None:

@@ -37,7 +37,7 @@ def show_all(desk: Desk, *, as_json: bool) -> None:
     for hook in seen.hooks:
         click.echo(_hook_line(hook))
     if not rows:
-        click.echo("Nobody holds an issue of this repository.")
+        click.echo("No issue of this repository is claimed.")
     click.echo(_reach(desk, seen))
 
 
@@ -145,5 +145,5 @@ def _hook_line(hook: WorkHook) -> str:
 
 def _reach(desk: Desk, seen: Fleet) -> str:
     if seen.where is Where.REMOTE:
-        return f"As {desk.settings.git.remote} has it now."
+        return f"From {desk.settings.git.remote}, just now."
     return f"Only what this clone knows: {one_line(seen.reason, limit=300)}."

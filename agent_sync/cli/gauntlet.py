@@ -1,4 +1,4 @@
-"""`agent-sync gauntlet`: the quality gate by hand."""
+"""`agent-sync gate`: the quality gate by hand."""
 
 import dataclasses
 import json
@@ -12,7 +12,7 @@ import click
 from agent_sync.cli import gauntlet_care, gauntlet_views
 from agent_sync.cli.here import desk_here
 from agent_sync.cli.progress import listener
-from agent_sync.errors import BadInput
+from agent_sync.errors import BadInput, Exit
 from agent_sync.gauntlet.changes import Wanted
 from agent_sync.gauntlet.config import find_project
 from agent_sync.gauntlet.execute import execute_run
@@ -26,19 +26,19 @@ from agent_sync.quiet import process_dir
 Command = Callable[..., None]
 
 
-@click.group("gauntlet")
+@click.group("gate")
 def command() -> None:
-    """Run, look at and set up the gates in `.gauntlet/`."""
+    """Run, inspect and set up the gates in `.gauntlet/`."""
 
 
 def _running(function: Command) -> Command:
     """Add the options of every command that runs gates."""
     for option in (
         click.option("--json", "as_json", is_flag=True, help="The result as JSON, and nothing else."),
-        click.option("--again", is_flag=True, help="Run even if this very tree has passed before."),
-        click.option("-u", "--uncommitted", is_flag=True, help="Look at uncommitted changes only."),
-        click.option("-c", "--commit", default="", help="Look at one commit only."),
-        click.option("-g", "--gate", default="", help="Run the gate of this name only."),
+        click.option("--again", is_flag=True, help="Run even if this tree has already passed."),
+        click.option("-u", "--uncommitted", is_flag=True, help="Only uncommitted changes."),
+        click.option("-c", "--commit", default="", help="Only this commit."),
+        click.option("-g", "--gate", default="", help="Only the gate with this name."),
         click.option("-b", "--base-branch", "base", default="", help="Compare with this branch."),
     ):
         function = option(function)
@@ -53,9 +53,9 @@ def run(context: click.Context, /, **options: Any) -> None:
 
     \b
     Examples:
-      agent-sync gauntlet run
-      agent-sync gauntlet run --gate lint
-      agent-sync gauntlet run --base-branch origin/release --json
+      agent-sync gate run
+      agent-sync gate run --gate lint
+      agent-sync gate run --base-branch origin/release --json
     """
     context.exit(ran_gates(Scope(), options))
 
@@ -68,7 +68,7 @@ def check(context: click.Context, /, **options: Any) -> None:
 
     \b
     Example:
-      agent-sync gauntlet check --uncommitted
+      agent-sync gate check --uncommitted
     """
     context.exit(ran_gates(Scope(frozenset({"check"})), options))
 
@@ -81,20 +81,20 @@ def review(context: click.Context, /, **options: Any) -> None:
 
     \b
     Example:
-      agent-sync gauntlet review --gate security
+      agent-sync gate review --gate security
     """
     context.exit(ran_gates(Scope(frozenset({"review"})), options))
 
 
-def ran_gates(scope: Scope, options: dict[str, Any]) -> int:
+def ran_gates(scope: Scope, options: dict[str, Any]) -> Exit:
     """Run gates, say how they came out, and return the exit status that says it to programs."""
     desk = desk_here()
     root = find_project(process_dir(), desk.place.root)
     if root is None:
-        raise BadInput("There is no .gauntlet/config.yml here.", helps="agent-sync gauntlet init")
+        raise BadInput("There is no .gauntlet/config.yml here.", helps="agent-sync gate init")
     wanted = Wanted(options["base"], options["commit"], options["uncommitted"])
     if wanted.commit and wanted.uncommitted:
-        raise click.UsageError("--commit and --uncommitted exclude each other.")
+        raise click.UsageError("Use either --commit or --uncommitted.")
     run_options = RunOptions(wanted, dataclasses.replace(scope, gate=options["gate"]), again=options["again"])
     with listener(is_silent=options["as_json"], is_terminal=sys.stdout.isatty()) as ears:
         result = execute_run(desk, root, run_options, ears)
@@ -118,7 +118,7 @@ def stop_hook() -> None:
 
     \b
     Example:
-      echo '{}' | agent-sync gauntlet stop-hook
+      echo '{}' | agent-sync gate stop-hook
     """
 
 

@@ -1,4 +1,4 @@
-"""`agent-sync gauntlet clean · init`: moving a session's logs aside, setting up a project."""
+"""`agent-sync gate clean · init`: moving a session's logs aside, setting up a project."""
 
 from pathlib import Path
 
@@ -20,19 +20,19 @@ def clean() -> None:
 
     \b
     Example:
-      agent-sync gauntlet clean
+      agent-sync gate clean
     """
     desk, loaded = project_here()
     logs = LogDir(loaded.project.log_dir)
     repo = Repo(desk.git, desk.place, loaded.project.root)
     if not logs.path.exists():
-        click.echo("There is no log directory; nothing to clean.")
+        click.echo("Nothing to clean: there is no log directory.")
         return
     # Before the lock, which is a file in there.
     logs.refuse_foreign(repo)
     with lock.alone(desk.place, logs.path) as is_alone:
         if not is_alone:
-            raise LockHeld("A gauntlet run is in progress.", attempted="cleaning", helps="agent-sync gauntlet status")
+            raise LockHeld("A gate run is in progress.", attempted="cleaning", helps="agent-sync gate status")
         moved = cleaning.clean(logs, repo, keep=loaded.project.max_previous_logs, with_state=True)
     click.echo(f"Moved the logs to {logs.path / cleaning.PREVIOUS}." if moved else "No current logs; nothing to clean.")
 
@@ -45,13 +45,13 @@ def init(*, yes: bool, dry_run: bool) -> None:
 
     \b
     Example:
-      agent-sync gauntlet init --dry-run
+      agent-sync gate init --dry-run
     """
     desk = desk_here()
     repo = Repo(desk.git, desk.place, Path(desk.place.root))
     target = repo.project / CONFIG_DIR
     if target.exists():
-        raise BadInput(f"{target} exists already.", helps="agent-sync gauntlet validate")
+        raise BadInput(f"{target} already exists.", helps="agent-sync gate validate")
     files = starter_files(repo)
     for name, text in files.items():
         click.echo(f"--- {CONFIG_DIR}/{name}\n{text}")
@@ -61,7 +61,7 @@ def init(*, yes: bool, dry_run: bool) -> None:
         path = target / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    click.echo(f"Wrote {len(files)} files to {target}. Next: agent-sync gauntlet run")
+    click.echo(f"Wrote {len(files)} files to {target}. Next: agent-sync gate run")
 
 
 COMMANDS = (clean, init)

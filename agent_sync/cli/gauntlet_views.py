@@ -1,4 +1,4 @@
-"""`agent-sync gauntlet list · validate · health · detect · status`: looking without running."""
+"""`agent-sync gate list · validate · health · detect · status`: looking without running."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ import click
 from agent_sync import clock
 from agent_sync.cli.here import desk_here
 from agent_sync.desk import Desk
-from agent_sync.errors import BadInput
+from agent_sync.errors import BadInput, Exit
 from agent_sync.gauntlet import lock, state as states
 from agent_sync.gauntlet.adapters import ADAPTERS, adapter_of, is_installed
 from agent_sync.gauntlet.changes import Wanted
@@ -27,7 +27,7 @@ def project_here() -> tuple[Desk, Loaded]:
     desk = desk_here()
     root = find_project(process_dir(), desk.place.root)
     if root is None:
-        raise BadInput("There is no .gauntlet/config.yml here.", helps="agent-sync gauntlet init")
+        raise BadInput("There is no .gauntlet/config.yml here.", helps="agent-sync gate init")
     return desk, load_project(root)
 
 
@@ -38,7 +38,7 @@ def list_gates(*, as_json: bool) -> None:
 
     \b
     Example:
-      agent-sync gauntlet list
+      agent-sync gate list
     """
     _, loaded = project_here()
     project = loaded.project
@@ -65,7 +65,7 @@ def validate(context: click.Context, *, as_json: bool) -> None:
 
     \b
     Example:
-      agent-sync gauntlet validate
+      agent-sync gate validate
     """
     desk, loaded = project_here()
     problems = (*loaded.problems, *read_user(desk.environment).problems)
@@ -76,17 +76,17 @@ def validate(context: click.Context, *, as_json: bool) -> None:
         for problem in problems:
             click.echo(f"{'✗ error' if problem.is_error else '! warning'}  {problem}")
         click.echo("The configuration cannot be used." if loaded.errors else "✓ The configuration is valid.")
-    context.exit(1 if loaded.errors else 0)
+    context.exit(Exit.FAILED if loaded.errors else Exit.OK)
 
 
 @click.command("health")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def health(*, as_json: bool) -> None:
-    """Show which reviewer programs can be asked, and what is odd in the configuration.
+    """Show which reviewer programs are available, and problems in the configuration.
 
     \b
     Example:
-      agent-sync gauntlet health
+      agent-sync gate health
     """
     desk, loaded = project_here()
     state = states.read(loaded.project.log_dir)
@@ -107,24 +107,24 @@ def _health(name: str, desk: Desk, cooling: Cooling) -> str:
         return f"not known; known: {', '.join(ADAPTERS)}"
     if not is_installed(adapter, desk.environment):
         return f"{adapter.binary} is not installed, or not on PATH"
-    return "used up for now; it is asked again within the hour" if cooling.is_cooling(adapter.name) else "ready"
+    return "usage limit reached; will be tried again within the hour" if cooling.is_cooling(adapter.name) else "ready"
 
 
 @click.command("detect")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
-@click.option("-u", "--uncommitted", is_flag=True, help="Look at uncommitted changes only.")
-@click.option("-c", "--commit", default="", help="Look at one commit only.")
+@click.option("-u", "--uncommitted", is_flag=True, help="Only uncommitted changes.")
+@click.option("-c", "--commit", default="", help="Only this commit.")
 @click.option("-b", "--base-branch", "base", default="", help="Compare with this branch.")
 def detect(*, as_json: bool, uncommitted: bool, commit: str, base: str) -> None:
     """Show what changed and which gates would run.
 
     \b
     Example:
-      agent-sync gauntlet detect --base-branch origin/main
+      agent-sync gate detect --base-branch origin/main
     """
     desk, loaded = project_here()
     if loaded.errors:
-        raise BadInput(str(loaded.errors[0]), helps="agent-sync gauntlet validate")
+        raise BadInput(str(loaded.errors[0]), helps="agent-sync gate validate")
     changes, plan = look(desk, loaded, RunOptions(Wanted(base, commit, uncommitted)))
     if as_json:
         jobs = [job.id for job in plan.jobs]
@@ -144,11 +144,11 @@ def detect(*, as_json: bool, uncommitted: bool, commit: str, base: str) -> None:
 @click.command("status")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def status(*, as_json: bool) -> None:
-    """Show how the last run ended, what is unresolved, and when the hook looks again.
+    """Show how the last run ended, what is unresolved, and when the hook runs next.
 
     \b
     Example:
-      agent-sync gauntlet status
+      agent-sync gate status
     """
     desk, loaded = project_here()
     values = _status(desk, loaded)

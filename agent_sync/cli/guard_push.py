@@ -5,10 +5,8 @@ import sys
 import click
 
 from agent_sync.cli.here import desk_here
-from agent_sync.errors import AgentSyncError
+from agent_sync.errors import AgentSyncError, Exit
 from agent_sync.leasing.guard import push_refusal
-
-REFUSED = 3
 
 
 @click.command("guard-push")
@@ -32,4 +30,4 @@ def command(context: click.Context, remote: str | None, url: str | None) -> None
         return
     if refusal:
         click.echo(f"agent-sync: {refusal}", err=True)
-        context.exit(REFUSED)
+        context.exit(Exit.LOST)

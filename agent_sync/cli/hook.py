@@ -1,13 +1,13 @@
-"""`agent-sync hook`: the recovery record of a task."""
+"""`agent-sync record`: the recovery record of a task."""
 
 import click
 
 from agent_sync.cli import hook_care, hook_proof, hook_views
 
 
-@click.group("hook")
+@click.group("record")
 def command() -> None:
-    """Look at, verify, recover and export the recovery record of a task."""
+    """Inspect, verify, recover and export the recovery record of a task."""
 
 
 for _module in (hook_views, hook_proof, hook_care):

@@ -1,4 +1,4 @@
-"""`agent-sync hook regenerate · recover · install · uninstall`: the record after trouble, and what wakes it."""
+"""`agent-sync record regenerate · recover · install · uninstall`: the record after trouble, and what wakes it."""
 
 from typing import assert_never
 
@@ -19,32 +19,32 @@ from agent_sync.recovery.states import State
 
 @click.command("regenerate")
 def regenerate() -> None:
-    """Write HOOK.md anew from hook.json, which is the truth.
+    """Regenerate HOOK.md from hook.json.
 
     \b
     Example:
-      agent-sync hook regenerate
+      agent-sync record regenerate
     """
     store, _ = record_here(desk_here(keeps_record=False))
     is_new = store.rebuild()
-    click.echo(f"{store.directory / VIEW} {'was written anew' if is_new else 'is as it should be'}.")
+    click.echo(f"{store.directory / VIEW} {'was regenerated' if is_new else 'is up to date'}.")
 
 
 @click.command("recover")
 def recover() -> None:
-    """Look whether the task has crashed, note it, and say what is advised; a second look changes nothing.
+    """Check whether the task has crashed, record it, and print the advice; running it again changes nothing.
 
-    A record that cannot be read any more is put aside with all its files; the claim gets a new one.
+    An unreadable record is moved aside with all its files; the claim gets a new one.
 
     \b
     Example:
-      agent-sync hook recover
+      agent-sync record recover
     """
     desk = desk_here(keeps_record=False)
     home_here(desk)
     aside = desk.recorder.put_aside(clock.now())
     if aside:
-        click.echo(f"The record could not be used any more. All its files are kept in {aside}.")
+        click.echo(f"The record was unusable. All its files are kept in {aside}.")
         recording.catch_up(desk)
     record_here(desk)
     record = recovered(desk)
@@ -57,9 +57,9 @@ def recover() -> None:
 def _advice(record: Record) -> list[str]:
     found = record.recovery
     if found is None or record.state not in {State.RECOVERING, State.AWAITING_HUMAN}:
-        return ["Nothing has crashed: whoever works on the task is there, or nothing was under way."]
+        return ["Nothing has crashed: the task's owner is running, or no step was in progress."]
     checkpoint = [f"Last Checkpoint: {found.last_checkpoint_id}"] if found.last_checkpoint_id else []
-    following = "agent-sync resume" if record.state is State.RECOVERING else "agent-sync hook status"
+    following = "agent-sync resume" if record.state is State.RECOVERING else "agent-sync record status"
     return [
         f"Crash: {found.crash_type}, detected {found.detected_at:%Y-%m-%d %H:%M:%S} UTC in {found.last_known_state}",
         f"Advice: {found.recommended_action}",
@@ -71,17 +71,17 @@ def _advice(record: Record) -> list[str]:
 
 @click.command("install")
 @click.option(
-    "--pre-push", is_flag=True, help="Also guard plain `git push`: refuse the branch of a claim that is lost."
+    "--pre-push", is_flag=True, help="Also guard plain `git push`: refuse to push the branch of a lost claim."
 )
 def install(*, pre_push: bool) -> None:
-    """Have git tell the record of every commit: adds a few lines to the post-commit hook, which is otherwise kept.
+    """Record every commit: adds a few lines to git's post-commit hook and keeps the rest of it.
 
     Without it commits and pushes are found at the next hook of the client or the next command.
 
     \b
     Examples:
-      agent-sync hook install
-      agent-sync hook install --pre-push
+      agent-sync record install
+      agent-sync record install --pre-push
     """
     desk = desk_here()
     for kind in KINDS if pre_push else (POST_COMMIT,):
@@ -91,9 +91,9 @@ def install(*, pre_push: bool) -> None:
 def _tell_installed(result: githooks.Installed | githooks.Unchanged | githooks.Refused) -> None:
     match result:
         case githooks.Installed(file=file, was_there=was_there):
-            click.echo(f"{'Added to' if was_there else 'Wrote'} {file}. Take it out: agent-sync hook uninstall")
+            click.echo(f"{'Added to' if was_there else 'Wrote'} {file}. To remove it: agent-sync record uninstall")
         case githooks.Unchanged(file=file):
-            click.echo(f"{file} calls agent-sync already.")
+            click.echo(f"{file} already calls agent-sync.")
         case githooks.Refused() as refused:
             _refuse(refused, "installing the git hook")
         case _ as never:
@@ -102,20 +102,20 @@ def _tell_installed(result: githooks.Installed | githooks.Unchanged | githooks.R
 
 @click.command("uninstall")
 def uninstall() -> None:
-    """Take exactly what `hook install` put in out of git's hooks.
+    """Remove exactly what `record install` added to git's hooks.
 
     \b
     Example:
-      agent-sync hook uninstall
+      agent-sync record uninstall
     """
     desk = desk_here()
     match githooks.uninstall(desk.git, desk.place):
         case githooks.Removed(files=files):
-            click.echo(f"Taken out of {', '.join(str(file) for file in files)}.")
+            click.echo(f"Removed from {', '.join(str(file) for file in files)}.")
         case githooks.Unchanged(file=file):
             click.echo(f"{file} has nothing of agent-sync.")
         case githooks.Refused() as refused:
-            _refuse(refused, "taking the git hook out")
+            _refuse(refused, "removing the git hook")
         case _ as never:
             assert_never(never)
 

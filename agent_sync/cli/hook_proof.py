@@ -1,4 +1,4 @@
-"""`agent-sync hook verify-receipt · export`: what is on record can be checked by others."""
+"""`agent-sync record verify-receipt · export`: what is on record can be checked by others."""
 
 import json
 from collections.abc import Iterator
@@ -19,24 +19,26 @@ from agent_sync.recovery.verification_text import exit_status, lines, signature_
 
 @click.command("verify-receipt")
 @click.argument("receipt_id")
-@click.option("--task", default="", help="The task it belongs to; else this worktree's, then all of this workspace.")
+@click.option(
+    "--task", default="", help="The task it belongs to; default: this worktree's, then all of this workspace."
+)
 @click.pass_context
 def verify_receipt(context: click.Context, *, receipt_id: str, task: str) -> None:
-    """Check a receipt: its signature, the history that tells of it, and the output it is about.
+    """Check a receipt: its signature, its entry in the history, and the output it covers.
 
     Exit code 0 if it is valid and the command passed, 1 if it is valid and the command failed, 5 if it is INVALID,
     6 if there is no such receipt or it was never signed.
 
     \b
     Examples:
-      agent-sync hook verify-receipt rcpt-001
-      agent-sync hook verify-receipt rcpt-001 --task fix-null-pointer-in-config
+      agent-sync record verify-receipt rcpt-001
+      agent-sync record verify-receipt rcpt-001 --task fix-null-pointer-in-config
     """
     desk = desk_here(keeps_record=False)
     found = found_receipt(receipt_id, [task_here(desk, task)] if task else _records(desk))
     if found is None:
         click.echo(f"error[no-receipt]: There is no receipt {receipt_id!r}.", err=True)
-        click.echo("  try: agent-sync hook status", err=True)
+        click.echo("  try: agent-sync record status", err=True)
         context.exit(exit_status(None))
     verdict = examined(*found, desk.environment)
     for line in lines(found[1], verdict):
@@ -67,11 +69,11 @@ def _records(desk: Desk) -> Iterator[Kept]:
 @click.option("--format", "_format", type=click.Choice(["json"]), default="json", show_default=True, help="How.")
 @click.option("--task", default="", help="Another task of this workspace.")
 def export(*, _format: str, task: str) -> None:
-    """Write everything that is known of the task to standard output: record, whole history, what verification found.
+    """Print everything about the task: record, full history, verification results.
 
     \b
     Example:
-      agent-sync hook export --format json > hook-debug.json
+      agent-sync record export --format json > hook-debug.json
     """
     desk = desk_here(keeps_record=False)
     click.echo(json.dumps(_exported(desk, task_here(desk, task)), ensure_ascii=False, indent=2))

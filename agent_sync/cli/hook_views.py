@@ -1,4 +1,4 @@
-"""`agent-sync hook status · checkpoints`: what is on record."""
+"""`agent-sync record status · checkpoints`: what is on record."""
 
 import json
 from datetime import datetime
@@ -10,7 +10,7 @@ from agent_sync import clock
 from agent_sync.cli.here import desk_here
 from agent_sync.cli.recorded import age, record_here, standing_of, task_here
 from agent_sync.desk import Desk
-from agent_sync.errors import BadRecord
+from agent_sync.errors import BadRecord, Exit
 from agent_sync.lifecycle.foreign import one_line
 from agent_sync.recovery.derived import VIEW
 from agent_sync.recovery.integrity import BrokenAt, ChangedOutside, Intact, Integrity
@@ -20,12 +20,11 @@ from agent_sync.recovery.proc import SystemProcesses
 from agent_sync.recovery.proof import valid_ids
 from agent_sync.recovery.recorder import Kept
 from agent_sync.recovery.states import Move, Standing
-from agent_sync.recovery.verification_text import INVALID
 
 _LIVES = {
     Standing.ALIVE: "alive",
     Standing.GONE: "gone",
-    Standing.OTHER_BOOT: "gone: the machine was started anew",
+    Standing.OTHER_BOOT: "gone: the machine was restarted",
     Standing.OTHER_HOST: "on another machine",
     Standing.UNKNOWN: "unknown",
 }
@@ -35,21 +34,21 @@ _LIVES = {
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
 def status(context: click.Context, *, as_json: bool) -> None:
-    """Show where the task of this worktree stands and whether its record can be trusted.
+    """Show the state of this worktree's task and whether its record is intact.
 
-    Exit code 0, 1 where no task is recorded, 5 where the record was damaged.
+    Exit code 0, 1 if no task is recorded, 5 if the record is damaged.
 
     \b
     Examples:
-      agent-sync hook status
-      agent-sync hook status --json | jq -r .state
+      agent-sync record status
+      agent-sync record status --json | jq -r .state
     """
     desk = desk_here(keeps_record=False)
     try:
         kept = record_here(desk)
     except BadRecord as error:
         click.echo(f"error[{error.code}]: {error}", err=True)
-        context.exit(INVALID)
+        context.exit(Exit.INVALID)
     found = kept[0].integrity(kept[1])
     values = status_values(desk, kept, clock.now())
     if as_json:
@@ -57,7 +56,7 @@ def status(context: click.Context, *, as_json: bool) -> None:
     else:
         for line in _lines(kept[1], values, clock.now()):
             click.echo(line)
-    context.exit(INVALID if isinstance(found, BrokenAt) else 0)
+    context.exit(Exit.INVALID if isinstance(found, BrokenAt) else Exit.OK)
 
 
 def status_values(desk: Desk, kept: Kept, now: datetime) -> dict[str, Any]:
@@ -145,7 +144,7 @@ def checkpoints(*, task: str, as_json: bool) -> None:
 
     \b
     Example:
-      agent-sync hook checkpoints --json | jq -r '.[].description'
+      agent-sync record checkpoints --json | jq -r '.[].description'
     """
     found = all_checkpoints(task_here(desk_here(keeps_record=False), task))
     if as_json:
@@ -156,7 +155,7 @@ def checkpoints(*, task: str, as_json: bool) -> None:
         line = f"{when}  {one.get('trigger', ''):<13}  {one.get('checkpoint_id', '')}  {one.get('step_name', ''):<12}"
         click.echo(f"{line}  {one_line(str(one.get('description', '')))}")
     if not found:
-        click.echo("There is no checkpoint yet.")
+        click.echo("No checkpoints yet.")
 
 
 def all_checkpoints(kept: Kept) -> list[dict[str, Any]]:

@@ -26,7 +26,7 @@ def command(*, as_json: bool, last: int) -> None:
     for record in records:
         click.echo(json.dumps(record) if as_json else _line(record))
     if not records and not as_json:
-        click.echo("Nothing was done here yet.")
+        click.echo("The log is empty.")
 
 
 def _line(record: dict[str, Any]) -> str:

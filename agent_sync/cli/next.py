@@ -16,7 +16,7 @@ from agent_sync.lifecycle.tasks import BoardIssue, in_order, is_ready
 @click.option("-n", "--limit", default=5, show_default=True, help="How many.")
 @click.option("--json", "as_json", is_flag=True, help="As a JSON list.")
 def command(*, limit: int, as_json: bool) -> None:
-    """List what is ready: open, nobody's, in the ready column, nothing in its way; by priority, then age.
+    """List ready tasks: open, unassigned, in the ready column, not blocked; by priority, then age.
 
     \b
     Example:
@@ -26,7 +26,7 @@ def command(*, limit: int, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps([dataclasses.asdict(issue) for issue in ready]))
     elif not ready:
-        click.echo("Nothing is ready to be claimed.")
+        click.echo("Nothing is ready to claim.")
     else:
         for issue in ready:
             click.echo(line(issue))

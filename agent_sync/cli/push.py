@@ -13,11 +13,11 @@ from agent_sync.leasing.words import scope
 
 
 @click.command("push")
-@click.option("--dry-run", is_flag=True, help="Only list what would be done.")
+@click.option("--dry-run", is_flag=True, help="Only print what would be done.")
 def command(*, dry_run: bool) -> None:
     """Push the claim's branch to the remote, fast-forward only, and the renewed lease with it in one go.
 
-    Whoever has lost the lease is refused with exit code 3, and neither of the two moves. So is a branch whose newest
+    Refuses with exit code 3 if the lease is lost; then neither of the two moves. So is a branch whose newest
     commit has the claim file, with exit code 1.
 
     \b
@@ -28,7 +28,7 @@ def command(*, dry_run: bool) -> None:
     claim = claim_here(desk)
     head = desk.git.head_of(claim.branch) if claim.branch else None
     if head is None:
-        raise BadInput(f"Branch {claim.branch or '(none)'} is not here.", helps="git switch -c BRANCH")
+        raise BadInput(f"Branch {claim.branch or '(none)'} does not exist in this clone.", helps="git switch -c BRANCH")
     refuse_committed_claim(desk, claim.branch, head)
     if dry_run:
         click.echo(f"would push {claim.branch} at {head[:12]} to {desk.settings.git.remote}")

@@ -26,7 +26,7 @@ def record_seen(desk: Desk) -> Seen:
             return Seen()
         values = status_values(desk, found, clock.now())
     except (AgentSyncError, OSError) as error:
-        return Seen({"trouble": str(error)}, (f"Hook State: cannot be read: {error} Try: agent-sync hook recover",))
+        return Seen({"trouble": str(error)}, (f"Hook State: cannot be read: {error} Try: agent-sync record recover",))
     record = found[1]
     lines = (
         f"Task: {record.task_id}",

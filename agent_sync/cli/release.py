@@ -13,11 +13,11 @@ from agent_sync.taking import give_back
 @click.command("release")
 @click.option("--reason", default="", help="Why; kept in the log.")
 @click.option("--force", is_flag=True, help="Even with an open pull request, or when GitHub cannot be reached.")
-@click.option("--dry-run", is_flag=True, help="Only list what would be done.")
+@click.option("--dry-run", is_flag=True, help="Only print what would be done.")
 def command(*, reason: str, force: bool, dry_run: bool) -> None:
-    """Give the task back: the card to Todo, assignment and lease given up, the claim file deleted. The branch stays.
+    """Give the task back: card to Todo, assignment removed, lease released, claim file deleted. The branch stays.
 
-    A task that somebody else has taken over meanwhile is left alone: only the claim file here is deleted.
+    If somebody else has taken the task over, only the claim file here is deleted.
 
     \b
     Examples:
@@ -39,6 +39,6 @@ def command(*, reason: str, force: bool, dry_run: bool) -> None:
         click.echo(f"Issue #{claim.issue_number} is {given.gone_to}. Only the claim file here was deleted.")
         return
     lease = f" {ended(claim.lease.where, remote=desk.settings.git.remote)}" if claim.lease else ""
-    click.echo(f"Issue #{claim.issue_number} is given back. Branch {claim.branch} stays as it is.{lease}")
+    click.echo(f"Issue #{claim.issue_number} was released. Branch {claim.branch} is unchanged.{lease}")
     if given.trouble:
-        click.echo(f"The board could not be told: {given.trouble}", err=True)
+        click.echo(f"The board was not updated: {given.trouble}", err=True)

@@ -23,7 +23,7 @@ from agent_sync.recovery.words import readable
 @click.option("-t", "--template", required=True, help="bugfix, feature, or one of your own from .agent-sync.toml.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def command(*, text: str, template: str, as_json: bool) -> None:
-    """Begin a recorded task without GitHub: whatever crashes, its record says how to go on.
+    """Start a task that is not on GitHub, with a record to resume from after a crash.
 
     \b
     Examples:
@@ -36,7 +36,7 @@ def command(*, text: str, template: str, as_json: bool) -> None:
     if not description:
         raise BadInput("The task needs a description.", helps="agent-sync start --help")
     if template == CLAIM_TO_CLOSE:
-        raise BadInput("Only a claim begins this template.", helps="agent-sync claim ISSUE")
+        raise BadInput("Only a claim can use this template.", helps="agent-sync claim ISSUE")
     steps_of(template, desk.settings)
     refuse_second(desk)
     tell_begun(begun(desk, NewTask(description=description, template=template)), as_json=as_json)
@@ -47,11 +47,11 @@ def refuse_second(desk: Desk) -> None:
     found = desk.recorder.opened()
     claim = desk.store.read()
     if claim:
-        message = f"This worktree holds the claim of issue #{claim.issue_number}, whose record is kept."
-        raise IllegalMove(message, attempted="beginning a task", helps="agent-sync status, or another worktree")
+        message = f"This worktree holds the claim on issue #{claim.issue_number}, which has a record of its own."
+        raise IllegalMove(message, attempted="starting a task", helps="agent-sync status, or another worktree")
     if found:
         message = f"Task {found[1].task_id} is already in progress here ({found[1].state})."
-        raise IllegalMove(message, attempted="beginning a task", helps="agent-sync resume, or agent-sync abandon")
+        raise IllegalMove(message, attempted="starting a task", helps="agent-sync resume, or agent-sync abandon")
 
 
 def begun(desk: Desk, task: NewTask) -> Kept:

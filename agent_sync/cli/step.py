@@ -18,13 +18,13 @@ Change = Callable[[Record, datetime], Record]
 
 @click.group("step")
 def command() -> None:
-    """Say how the present step of a task goes on: start, output, done, fail."""
+    """Report progress on the current step: start, output, done, fail."""
 
 
 @command.command("start")
 @click.option("--prompt", default="", help="What was asked for; kept in the record.")
 def start(*, prompt: str) -> None:
-    """Begin the step that is pending.
+    """Start the pending step.
 
     \b
     Example:
@@ -36,7 +36,7 @@ def start(*, prompt: str) -> None:
 @command.command("output")
 @click.argument("text")
 def output(*, text: str) -> None:
-    """Give what came of the step (`-` reads it from standard input): its validation follows.
+    """Save the output of the step (`-` reads standard input); validation comes next.
 
     \b
     Examples:
@@ -45,7 +45,7 @@ def output(*, text: str) -> None:
     """
     given = sys.stdin.buffer.read().decode("utf-8", "replace") if text == "-" else text
     if not given.strip():
-        raise BadInput("There is no output to keep.", helps="agent-sync step output --help")
+        raise BadInput("The output is empty.", helps="agent-sync step output --help")
     _worked(lambda record, now: by_hand.output_given(record, given, now))
 
 
@@ -63,7 +63,7 @@ def done() -> None:
 @command.command("fail")
 @click.option("--reason", default="", help="Why; kept in the history.")
 def fail(*, reason: str) -> None:
-    """Give this attempt up: the step is tried again, or the task has failed after the last attempt.
+    """Fail this attempt: the step can be tried again; after the last attempt the task fails.
 
     \b
     Example:

@@ -13,12 +13,12 @@ from agent_sync.install.tree import Tree
 
 @click.command("uninstall")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-@click.option("--dry-run", is_flag=True, help="Only show what would be taken out.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be removed.")
 def command(*, yes: bool, dry_run: bool) -> None:
-    """Take out exactly what `agent-sync init` put in; files nobody touched since are restored to the byte.
+    """Remove exactly what `agent-sync init` added; unchanged files are restored byte for byte.
 
-    The line that `agent-sync claim` wrote to .git/info/exclude goes, too.
-    Files that were changed since keep those changes, and only our entries go. A claim that is held stays.
+    Also removes the line that `agent-sync claim` wrote to .git/info/exclude.
+    Files changed since then keep those changes and lose only our entries. A held claim stays.
 
     \b
     Examples:

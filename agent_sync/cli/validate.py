@@ -10,6 +10,7 @@ from agent_sync.cli.gauntlet import ran_gates
 from agent_sync.cli.here import desk_here
 from agent_sync.cli.recorded import record_here, tell_standing
 from agent_sync.desk import Desk
+from agent_sync.errors import Exit
 from agent_sync.gauntlet.config import find_project
 from agent_sync.gauntlet.plan import Scope
 from agent_sync.quiet import process_dir
@@ -29,10 +30,10 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours"}
 @click.argument("words", nargs=-1, metavar="[-- CMD...]")
 @click.pass_context
 def command(context: click.Context, *, timeout: str, label: str, words: tuple[str, ...]) -> None:
-    """Run a command for the present step, or the gates where none is given, and sign a receipt of how it ended.
+    """Run a command (default: the gates) for the current step, and sign a receipt of the result.
 
     One word is a line for the shell; several are a program and its arguments. A pass completes the step, a failure
-    calls a human; in a claim the agent goes on. Exit code 0 if it passed, 1 if not.
+    asks a human; in a claim the agent continues. Exit code 0 if it passed, 1 if not.
 
     \b
     Examples:
@@ -52,7 +53,7 @@ def command(context: click.Context, *, timeout: str, label: str, words: tuple[st
     context.exit(_told(record))
 
 
-def _gates(desk: Desk) -> int:
+def _gates(desk: Desk) -> Exit:
     if find_project(process_dir(), desk.place.root) is None:
         raise click.UsageError("There are no gates here, so name a command: agent-sync validate -- CMD")
     before = record_here(desk)[1].receipts_total
@@ -66,13 +67,13 @@ def _gates(desk: Desk) -> int:
     return status
 
 
-def _told(record: Record) -> int:
+def _told(record: Record) -> Exit:
     receipt = record.receipts[-1]
     how = "passed" if receipt.has_passed else "failed"
     signed = "" if receipt.signature else ", UNSIGNED"
     click.echo(f"Receipt: {receipt.receipt_id} ({how}, exit code {receipt.exit_code}, {receipt.duration}{signed})")
     tell_standing(record)
-    return 0 if receipt.has_passed else 1
+    return Exit.OK if receipt.has_passed else Exit.FAILED
 
 
 def _limit(text: str) -> timedelta | None:
@@ -80,5 +81,5 @@ def _limit(text: str) -> timedelta | None:
         return None
     found = _LENGTH.fullmatch(text)
     if not found or not int(found[1]):
-        raise click.UsageError(f"--timeout {text!r} is no length of time; write a number with s, m or h, such as 10m.")
+        raise click.UsageError(f"--timeout {text!r} is not a duration; write a number with s, m or h, such as 10m.")
     return timedelta(**{_UNITS[found[2]]: int(found[1])})

@@ -1,5 +1,6 @@
 """`agent-sync worker`: work hooks, where work hangs until it is done."""
 
+import copy
 import json
 import re
 import sys
@@ -14,7 +15,7 @@ from agent_sync.cli.here import desk_here
 from agent_sync.cli.issue_numbers import issue_number
 from agent_sync.cli.worker_views import hook_values, noted
 from agent_sync.desk import Desk
-from agent_sync.errors import BadInput
+from agent_sync.errors import BadInput, Exit
 from agent_sync.lifecycle.foreign import quoted
 from agent_sync.workers.forge import refreshed
 from agent_sync.workers.identity import bound_worker
@@ -24,15 +25,14 @@ from agent_sync.workers.prime import Verdict
 from agent_sync.workers.sling import Sling, Slung, sling as slung_to
 from agent_sync.workers.take import Begun, take as taken_from
 
-MIRROR_TROUBLE = 8
 _DURATION = re.compile(r"([1-9][0-9]{0,5})([smhd])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
-_VERBS = {Verdict.START: "Started", Verdict.RESUME: "Resumed", Verdict.RESTART: "At work again on"}
+_VERBS = {Verdict.START: "Started", Verdict.RESUME: "Resumed", Verdict.RESTART: "Restarted"}
 
 
 @click.group("worker")
 def command() -> None:
-    """Sling work to workers, take it, hand it on and give results: it hangs on a hook until it is done."""
+    """Assign (sling) work to workers, take it, pause it, give results: it stays on the hook until it is done."""
 
 
 @command.command("sling")
@@ -42,8 +42,8 @@ def command() -> None:
 @click.option("--tool", "tools", multiple=True, help="A tool the worker needs; three to five, may be repeated.")
 @click.option("--timeout", default="", help="How long it may take: 90m, 2h, 1d.")
 @click.option("--input", "given", default="", help="More input for the task, as a JSON object.")
-@click.option("--force", is_flag=True, help="Although it is blocked, or was tried too often.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@click.option("--force", is_flag=True, help="Even if it is blocked or out of attempts.")
+@click.option("--dry-run", is_flag=True, help="Only print what would be done.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def sling(
     issue: str,
@@ -60,7 +60,7 @@ def sling(
     """Hang ISSUE on the hook of WORKER (`pool/worker`, or a bare name): claim and hook change together or not at all.
 
     Refuses what is closed, blocked or taken, and a worker with work on its hook. Starts no process: the worker's next
-    session finds the work and begins it.
+    session finds the work and starts it.
 
     \b
     Examples:
@@ -91,20 +91,20 @@ def _tell_slung(result: Slung, *, dry_run: bool) -> None:
         issue = result.hook.status.issue or 0
         click.echo(f"would write {claim_ref(issue)} and {result.worker.ref} in one push: {task} to {result.worker}")
     elif result.is_repeat:
-        click.echo(f"{task} hangs on the hook of {result.worker} already.")
+        click.echo(f"{task} is already on the hook of {result.worker}.")
     else:
-        click.echo(f"Slung {task} to {result.worker}. Its next session begins it.")
+        click.echo(f"Slung {task} to {result.worker}. The worker's next session will start it.")
 
 
 @command.command("take")
-@click.option("--worker", "name", default="", help="Whose hook; default: AGENT_SYNC_WORKER, or as taken before.")
+@click.option("--worker", "name", default="", help="The worker; default: AGENT_SYNC_WORKER, or the one used before.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
 def take(context: click.Context, *, name: str, as_json: bool) -> None:
-    """Take the work that hangs on this worker's hook: branch, claim file, board, assignment.
+    """Take the work on this worker's hook: branch, claim file, board, assignment.
 
-    Hook and claim are moved before any work begins. Taking again what one has changes nothing. Exit code 8: the work is
-    yours, and GitHub could not be told everything yet.
+    Hook and claim are moved before any work begins. Taking the same work again changes nothing. Exit code 8: the work
+    is yours, but GitHub is not fully updated yet; run it again.
 
     \b
     Examples:
@@ -114,18 +114,18 @@ def take(context: click.Context, *, name: str, as_json: bool) -> None:
     desk = desk_here()
     said = bound_worker(desk, flag=name)
     if not said:
-        click.echo("warning: no worker is bound to this session, so it has no hook of its own (shared).", err=True)
+        click.echo("warning: this session is not bound to a worker, so it has no work hook.", err=True)
         click.echo("  try: agent-sync worker take --worker pool/worker", err=True)
-        context.exit(0)
+        context.exit(Exit.OK)
     with working("taking the work"):
         begun = taken_from(desk, said)
     click.echo(json.dumps(_values(begun))) if as_json else _tell_taken(begun)
     noted(begun.notes, refreshed(desk))
     trouble = begun.local.trouble if begun.local else ""
     if trouble:
-        click.echo(f"GitHub could not be told everything: {trouble}", err=True)
+        click.echo(f"Taken, but GitHub was only partly updated: {trouble}", err=True)
     _log_taken(desk, begun)
-    context.exit(MIRROR_TROUBLE if trouble else 0)
+    context.exit(Exit.PENDING if trouble else Exit.OK)
 
 
 def _log_taken(desk: Desk, begun: Begun) -> None:
@@ -162,14 +162,14 @@ def _number(text: str) -> int:
     helps = "agent-sync worker sling 42 w1"
     number = issue_number(text, helps=helps)
     if number is None:
-        raise BadInput(f"{text!r} is not the number of an issue.", helps=helps)
+        raise BadInput(f"{text!r} is not an issue number.", helps=helps)
     return number
 
 
 def _duration(text: str) -> timedelta | None:
     found = _DURATION.fullmatch(text)
     if text and not found:
-        raise BadInput(f"{text!r} is no duration.", helps="--timeout 90m, 2h or 1d")
+        raise BadInput(f"{text!r} is not a duration.", helps="--timeout 90m, 2h or 1d")
     return timedelta(**{_UNITS[found[2]]: int(found[1])}) if found else None
 
 
@@ -181,10 +181,14 @@ def _object(text: str) -> Json | None:
     except (ValueError, RecursionError) as error:
         raise BadInput(f"--input is not JSON: {error}.", helps='--input \'{"path": "src"}\'') from error
     if not isinstance(values, dict):
-        raise BadInput("--input is no JSON object.", helps='--input \'{"path": "src"}\'')
+        raise BadInput("--input is not a JSON object.", helps='--input \'{"path": "src"}\'')
     return values
 
 
 for _module in (worker_views, worker_care):
     for _command in _module.COMMANDS:
         command.add_command(_command)
+# The name of 0.1.0: it keeps working and is not listed.
+_handoff = copy.copy(worker_care.pause)
+_handoff.hidden = True
+command.add_command(_handoff, "handoff")

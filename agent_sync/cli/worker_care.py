@@ -1,4 +1,4 @@
-"""`agent-sync worker handoff · result · clear · repair`: leaving, finishing and mending work."""
+"""`agent-sync worker pause · result · clear · repair`: leaving, finishing and mending work."""
 
 import dataclasses
 import json
@@ -11,7 +11,7 @@ from agent_sync import clock
 from agent_sync.cli.console import working
 from agent_sync.cli.here import desk_here
 from agent_sync.cli.worker_views import hook_values, noted
-from agent_sync.errors import BadInput
+from agent_sync.errors import BadInput, Exit
 from agent_sync.workers.clearing import clear as cleared_hook
 from agent_sync.workers.finishing import Finished, Given, failure, finish_work, given_of
 from agent_sync.workers.forge import refreshed
@@ -20,38 +20,37 @@ from agent_sync.workers.identity import required_worker
 from agent_sync.workers.mending import Mended, examine, mend
 from agent_sync.workers.repairs import SENTENCES, Mending
 
-PENDING = 8
 LARGEST = 1 << 20
 MOST_SHOWN = 10
 
 
-@click.command("handoff")
-@click.option("--worker", "name", default="", help="Whose hook; default: AGENT_SYNC_WORKER, or as taken before.")
+@click.command("pause")
+@click.option("--worker", "name", default="", help="The worker; default: AGENT_SYNC_WORKER, or the one used before.")
 @click.option("--reason", default="context_limit", show_default=True, help="Why this session ends.")
-@click.option("--resume-point", default="", help="Where the next session goes on.")
+@click.option("--resume-point", default="", help="Where the next session should continue.")
 @click.option("--summary", default="", help="What is done so far.")
 @click.option("--next", "steps", multiple=True, help="A next step; may be repeated.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
-def handoff(*, name: str, reason: str, resume_point: str, summary: str, steps: tuple[str, ...], as_json: bool) -> None:
-    """Leave the work for the next session (a reset of the context; `agent-sync handoff` is the finish).
+def pause(*, name: str, reason: str, resume_point: str, summary: str, steps: tuple[str, ...], as_json: bool) -> None:
+    """Pause the work for the next session, before the context runs out (`agent-sync handoff` finishes it).
 
     Pushes the branch, keeps what is not committed as a rescue ref without touching the worktree, and reads the hook
-    back before it reports success. A failure means: do not end the session.
+    back before it reports success. If it fails, do not end the session.
 
     \b
     Examples:
-      agent-sync worker handoff --resume-point "write the test for the empty cache"
-      agent-sync worker handoff --reason context_limit --summary "Lock added" --next "Run the tests" --next "Docs"
+      agent-sync worker pause --resume-point "write the test for the empty cache"
+      agent-sync worker pause --reason context_limit --summary "Lock added" --next "Run the tests" --next "Docs"
     """
     desk = desk_here()
-    with working("handing off"):
+    with working("pausing the work"):
         handed = hand_off(desk, required_worker(desk, flag=name), Note(reason, resume_point, summary, steps))
     told = handed.handoff
     if as_json:
         values = {"worker": str(handed.worker), "handoff": told.values(), "repeated": handed.is_repeat}
         click.echo(json.dumps(values | {"notes": list(handed.notes)}))
     else:
-        click.echo(f"Handed off to the next session of {handed.worker}: branch {told.branch} at {told.head_sha[:12]}.")
+        click.echo(f"Paused for the next session of {handed.worker}: branch {told.branch} at {told.head_sha[:12]}.")
         if told.rescue_ref:
             shown = ", ".join(told.files[:MOST_SHOWN]) + (" …" if len(told.files) > MOST_SHOWN else "")
             click.echo(f"Not committed, kept in {told.rescue_ref}: {shown}")
@@ -60,13 +59,13 @@ def handoff(*, name: str, reason: str, resume_point: str, summary: str, steps: t
 
 
 @click.command("result")
-@click.option("--worker", "name", default="", help="Whose hook; default: AGENT_SYNC_WORKER, or as taken before.")
+@click.option("--worker", "name", default="", help="The worker; default: AGENT_SYNC_WORKER, or the one used before.")
 @click.option("--file", "file", default="", help="A result.json; `-` reads it from stdin.")
 @click.option("--output", default="", help="The output, as a JSON object.")
-@click.option("--fail", "code", default="", help="The work has failed, with this code.")
-@click.option("--message", default="", help="Why it has failed.")
-@click.option("--recoverable", is_flag=True, help="Trying again may help.")
-@click.option("--open-issues", is_flag=True, help="File what was found on the way as issues.")
+@click.option("--fail", "code", default="", help="Report a failure with this error code.")
+@click.option("--message", default="", help="Why it failed.")
+@click.option("--recoverable", is_flag=True, help="The work can be tried again.")
+@click.option("--open-issues", is_flag=True, help="File discovered work as issues.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
 def result(
@@ -81,9 +80,9 @@ def result(
     open_issues: bool,
     as_json: bool,
 ) -> None:
-    """Give the result of the work; the evidence (hashes, commit, tree, PR) is made here.
+    """Give the result of the work; the evidence (hashes, commit, tree, PR) is computed here.
 
-    A failure that may be tried again frees the claim; the third, or one for good, asks a human by label and comment.
+    A recoverable failure releases the claim; the third one, or a permanent one, asks a human by label and comment.
 
     \b
     Examples:
@@ -99,14 +98,14 @@ def result(
     desk.log.write(clock.now(), "worker-result", worker=str(finished.worker), state=finished.hook.state)
     noted(finished.notes, refreshed(desk))
     if finished.trouble:
-        click.echo(f"GitHub could not be told everything: {finished.trouble}", err=True)
-        click.echo("  try: the same command again", err=True)
-    context.exit(PENDING if finished.trouble else 0)
+        click.echo(f"The result is saved, but GitHub was only partly updated: {finished.trouble}", err=True)
+        click.echo("  try: run the same command again", err=True)
+    context.exit(Exit.PENDING if finished.trouble else Exit.OK)
 
 
 @click.command("clear")
 @click.argument("worker")
-@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@click.option("--dry-run", is_flag=True, help="Only print what would be done.")
 def clear(worker: str, *, dry_run: bool) -> None:
     """Take work that is complete, failed or cancelled off the hook of WORKER; its history stays.
 
@@ -119,16 +118,16 @@ def clear(worker: str, *, dry_run: bool) -> None:
         done = cleared_hook(desk, worker, dry_run=dry_run)
     task = done.before.task.id if done.before and done.before.task else ""
     verb = "would clear" if dry_run else "Cleared"
-    click.echo(f"{verb} {task} from {done.worker}." if task else f"Nothing is on the hook of {done.worker}.")
+    click.echo(f"{verb} {task} from {done.worker}." if task else f"{done.worker} has no work.")
     noted(done.notes, () if dry_run else refreshed(desk))
 
 
 @click.command("repair")
-@click.option("--apply", "is_applied", is_flag=True, help="Do it; without this it is only said.")
+@click.option("--apply", "is_applied", is_flag=True, help="Apply the repairs (default: list them).")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
 def repair(context: click.Context, *, is_applied: bool, as_json: bool) -> None:
-    """Say what is wrong with hooks and claims, and what would mend it; with --apply, mend it.
+    """List what is wrong with work hooks and claims and how to repair it; --apply repairs it.
 
     \b
     Examples:
@@ -136,10 +135,10 @@ def repair(context: click.Context, *, is_applied: bool, as_json: bool) -> None:
       agent-sync worker repair --apply
     """
     desk = desk_here()
-    with working("looking at the work hooks"):
+    with working("reading the work hooks"):
         sight, found = examine(desk)
     if sight.trouble and is_applied:
-        raise BadInput("The remote cannot be reached, so nothing can be mended.", helps="agent-sync worker repair")
+        raise BadInput("The remote cannot be reached, so nothing was repaired.", helps="agent-sync worker repair")
     mended = mend(desk, found) if is_applied else tuple(Mended(one, is_done=False) for one in found)
     if as_json:
         rows = [_mended_values(one) for one in mended]
@@ -149,16 +148,16 @@ def repair(context: click.Context, *, is_applied: bool, as_json: bool) -> None:
             click.echo(_mended_line(one, is_applied=is_applied))
         click.echo(_repair_summary(mended, is_applied=is_applied))
     noted(sight.notes, refreshed(desk))
-    context.exit(1 if any(one.trouble for one in mended) else 0)
+    context.exit(Exit.FAILED if any(one.trouble for one in mended) else Exit.OK)
 
 
 def _given(file: str, output: str, code: str, message: str, *, recoverable: bool) -> Given:
     if sum(map(bool, (file, output, code))) > 1:
-        raise click.UsageError("--file, --output and --fail exclude each other.")
+        raise click.UsageError("Use only one of --file, --output and --fail.")
     if code:
         return failure(code, message, recoverable=recoverable)
     if message or recoverable:
-        raise click.UsageError("--message and --recoverable go with --fail.")
+        raise click.UsageError("--message and --recoverable need --fail.")
     if file:
         return given_of(_content(file))
     return given_of(json.dumps({"output": _parsed(output)})) if output else Given()
@@ -193,7 +192,7 @@ def _tell_finished(finished: Finished) -> None:
     if finished.escalated:
         click.echo(f"A human was asked: {finished.escalated}.")
     elif finished.hook.result and finished.hook.result.error:
-        click.echo("It may be tried again: agent-sync worker sling ISSUE WORKER")
+        click.echo("To try again: agent-sync worker sling ISSUE WORKER")
     if finished.filed:
         click.echo("Filed: " + ", ".join(f"#{number}" for number in finished.filed))
 
@@ -213,7 +212,7 @@ def _mended_line(mended: Mended, *, is_applied: bool) -> str:
     if mended.trouble:
         return f"{where}: {finding.kind}: {finding.reason}. → not done: {mended.trouble}"
     if is_applied and not mended.is_done:
-        return f"{where}: {finding.kind}: {finding.reason}. → no longer so"
+        return f"{where}: {finding.kind}: {finding.reason}. → already resolved"
     return f"{where}: {finding.kind}: {finding.reason}. → {'done: ' if is_applied else 'would '}{what}"
 
 
@@ -224,4 +223,4 @@ def _repair_summary(mended: tuple[Mended, ...], *, is_applied: bool) -> str:
     return "" if is_applied or not open_ones else "Next: agent-sync worker repair --apply"
 
 
-COMMANDS = (handoff, result, clear, repair)
+COMMANDS = (pause, result, clear, repair)

@@ -10,7 +10,7 @@ from agent_sync import clock
 from agent_sync.cli.console import working
 from agent_sync.cli.here import desk_here
 from agent_sync.desk import Desk
-from agent_sync.errors import BadInput
+from agent_sync.errors import BadInput, Exit
 from agent_sync.leases.model import Tip
 from agent_sync.lifecycle.foreign import one_line
 from agent_sync.workers.evidence import disagreements
@@ -25,7 +25,7 @@ from agent_sync.workers.sight import HookSeen, Sight, computed, holder_text
 
 def sight_here(desk: Desk) -> Sight:
     """Fetch and return all hooks and claims."""
-    with working("looking at the work hooks"):
+    with working("reading the work hooks"):
         return look(shelf_for(desk, clock.now()))
 
 
@@ -49,7 +49,7 @@ def hook_values(name: WorkerName, hook: Hook) -> dict[str, Any]:
 @click.command("list")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def listing(*, as_json: bool) -> None:
-    """List all hooks: worker, state, task, since when, and what is not as it should be.
+    """List all hooks: worker, state, task, since when, and what is wrong.
 
     \b
     Examples:
@@ -73,7 +73,7 @@ def listing(*, as_json: bool) -> None:
 @click.argument("worker", required=False)
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def status(worker: str | None, *, as_json: bool) -> None:
-    """Say in a line how the work of WORKER stands; without a name, of this session's worker.
+    """Show the state of WORKER's work in one line (default: this session's worker).
 
     \b
     Examples:
@@ -92,7 +92,7 @@ def status(worker: str | None, *, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
 def show(context: click.Context, worker: str | None, *, as_json: bool) -> None:
-    """Show everything on the hook of WORKER; hashes are recomputed, and what does not fit is marked (exit code 1).
+    """Show everything on the hook of WORKER; hashes are recomputed, and mismatches are marked (exit code 1).
 
     \b
     Examples:
@@ -120,7 +120,7 @@ def show(context: click.Context, worker: str | None, *, as_json: bool) -> None:
         for text in wrong:
             click.echo(f"  ✗ {text}")
     noted(sight.notes, refreshed(desk))
-    context.exit(1 if wrong else 0)
+    context.exit(Exit.FAILED if wrong else Exit.OK)
 
 
 def _chosen(desk: Desk, worker: str | None) -> tuple[Sight, HookSeen]:
@@ -131,7 +131,7 @@ def _chosen(desk: Desk, worker: str | None) -> tuple[Sight, HookSeen]:
     name = worker_named(said, sight.hooks)
     seen = sight.hooks.get(name)
     if seen is None:
-        raise BadInput(f"There is no hook of {name}.", helps="agent-sync worker list")
+        raise BadInput(f"{name} has no hook.", helps="agent-sync worker list")
     return sight, seen
 
 

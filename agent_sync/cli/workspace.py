@@ -45,7 +45,7 @@ def list_all(*, as_json: bool) -> None:
         for task in one["tasks"]:
             click.echo(f"    {task['task_id']}: {task['state']}")
     if not found:
-        click.echo("There is no workspace yet.")
+        click.echo("No workspaces yet.")
 
 
 def _tasks(home: Home, workspace: str) -> list[dict[str, Any]]:
@@ -63,7 +63,7 @@ def _tasks(home: Home, workspace: str) -> list[dict[str, Any]]:
 @command.command("destroy")
 @click.argument("name")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("--force", is_flag=True, help="Even while somebody is at work on one of its tasks.")
+@click.option("--force", is_flag=True, help="Even while one of its tasks is in progress.")
 def destroy(*, name: str, yes: bool, force: bool) -> None:
     """Delete every record of a workspace, whatever its state. The code is not touched.
 
@@ -79,7 +79,7 @@ def destroy(*, name: str, yes: bool, force: bool) -> None:
     tasks = home.tasks(name)
     click.echo(f"{len(tasks)} records would be deleted: {', '.join(tasks) or 'none'}")
     if not yes and not is_terminal():
-        message = "Without a terminal nobody can be asked, so nothing was deleted."
+        message = "There is no terminal to ask on, so nothing was deleted."
         raise BadInput(message, helps="see `agent-sync workspace destroy --help` for how to answer beforehand")
     if not (yes or click.confirm("Delete them?", default=False)):
         return

@@ -67,7 +67,7 @@ def _active(desk: Desk) -> Iterator[Result]:
         yield _integrity(found)
         copies = found[0].quarantined()
     except (AgentSyncError, OSError) as error:
-        yield fail("record", str(error), "agent-sync hook recover")
+        yield fail("record", str(error), "agent-sync record recover")
         return
     if copies:
         says = f"{len(copies)} damaged copies were kept: {', '.join(path.name for path in copies)}"
@@ -81,20 +81,20 @@ def _integrity(kept: Kept) -> Result:
         case Intact():
             return ok("record", f"{says}; its record is intact")
         case ChangedOutside():
-            return warn("record", f"{says}; hook.json was changed outside agent-sync", "agent-sync hook status")
+            return warn("record", f"{says}; hook.json was changed outside agent-sync", "agent-sync record status")
         case BrokenAt(seq=seq):
-            return fail("record", f"{says}; its history is broken at event {seq}", "agent-sync hook export")
+            return fail("record", f"{says}; its history is broken at event {seq}", "agent-sync record export")
 
 
 def _git_hook(desk: Desk) -> Result:
     try:
         found = reachable(desk.git, desk.place)
     except (AgentSyncError, OSError) as error:
-        return warn("git hook", str(error), "agent-sync hook install")
+        return warn("git hook", str(error), "agent-sync record install")
     match found:
         case Reach.REACHED:
             return ok("git hook", found.value)
         case Reach.ABSENT:
-            return ok("git hook", "not installed: commits are found at the next event (agent-sync hook install)")
+            return ok("git hook", "not installed: commits are found at the next event (agent-sync record install)")
         case Reach.UNREACHED | Reach.UNPROVEN:
             return warn("git hook", found.value, f"ls -l {Path(desk.place.common_dir, 'hooks')}")

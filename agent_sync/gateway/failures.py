@@ -79,7 +79,9 @@ class Failures:
         if part.kind == "RATE_LIMITED" or is_secondary_message(part.message):
             return self._limited(f"GitHub's rate limit is reached: {happened}", call, UNSAID_WAIT_S)
         if is_broken(part):
-            return GitHubDown(f"GitHub stumbled: {happened}", maybe_applied=call.is_write, attempted=call.attempted)
+            return GitHubDown(
+                f"GitHub had an internal error: {happened}", maybe_applied=call.is_write, attempted=call.attempted
+            )
         match part.kind:
             case "NOT_FOUND":
                 return NotFound(happened, attempted=call.attempted, helps="check the number, or see `agent-sync board`")
@@ -106,7 +108,7 @@ class Failures:
         maybe_applied = call.is_write and trouble.kind is Kind.LOST
         happened = trouble.happened
         if maybe_applied:
-            happened += " It may have been done all the same; the next look tells."
+            happened += " It may have been done anyway; the next check will show."
         return GitHubDown(
             happened, maybe_applied=maybe_applied, attempted=call.attempted, helps="agent-sync sync, a little later"
         )

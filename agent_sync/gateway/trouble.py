@@ -80,7 +80,7 @@ def of_answer(answer: Answer, headers: Mapping[str, str], now: datetime) -> Trou
         limit = limit_of(limited.message, headers, now, surely=True) or Limit(False, UNSAID_WAIT_S)
         return Trouble(Kind.LIMITED, f"GitHub's {limit.name} is reached.", limit=limit)
     broken = next((part for part in answer.parts if is_broken(part)), None)
-    return Trouble(Kind.LOST, f"GitHub stumbled: {one_line(broken.message)}") if broken else None
+    return Trouble(Kind.LOST, f"GitHub had an internal error: {one_line(broken.message)}") if broken else None
 
 
 def _is_limit(part: Part) -> bool:

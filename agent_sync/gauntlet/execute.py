@@ -97,7 +97,7 @@ def _without_running(desk: Desk, prepared: Prepared, options: RunOptions) -> Run
         left_out = ", ".join(f"{one.id} ({one.reason})" for one in prepared.plan.skipped)
         return told(Status.NO_APPLICABLE_GATES, "No applicable gates." + (f" Skipped: {left_out}." if left_out else ""))
     if prepared.failed_runs > prepared.project.max_retries and options.is_full:
-        message = "The retry limit was exceeded; nothing runs until `agent-sync gauntlet clean`. A human should look."
+        message = "The retry limit was exceeded; nothing runs until `agent-sync gate clean`. A human should look."
         return told(Status.RETRY_LIMIT_EXCEEDED, message)
     if prepared.is_rerun or options.again or not prepared.key:
         return None

@@ -3,7 +3,7 @@
 from agent_sync.gauntlet.results import JobResult, RunResult
 
 _HEAD = """\
-GATES FAILED — fix the problems now. The gauntlet gates did not pass, so this stop was refused. You cannot stop until \
+GATES FAILED — fix the problems now. The gates did not pass, so this stop was refused. You cannot stop until \
 they pass or one of the termination conditions below is met. The gates are checked again automatically the next time \
 you stop; there is nothing to start by hand."""
 
@@ -23,7 +23,7 @@ _ENDS = """\
 Termination conditions:
 - "Status: Passed": all gates passed.
 - "Status: Passed with warnings": what remains was skipped on purpose.
-- "Status: Retry limit exceeded": stop, and ask the human to look; `agent-sync gauntlet clean` then archives the \
+- "Status: Retry limit exceeded": stop, and ask the human to look; `agent-sync gate clean` then archives the \
 session."""
 
 

@@ -2,6 +2,8 @@
 
 from enum import StrEnum
 
+from agent_sync.errors import Exit
+
 
 class Status(StrEnum):
     """How a run, or a stop without a run, ended."""
@@ -44,6 +46,6 @@ def is_blocking(status: Status) -> bool:
     return status is Status.FAILED
 
 
-def exit_status(status: Status) -> int:
+def exit_status(status: Status) -> Exit:
     """Return the exit code of a command that ran gates."""
-    return 0 if status in SUCCESSES else 1
+    return Exit.OK if status in SUCCESSES else Exit.FAILED

@@ -4,7 +4,7 @@ INVALID_INPUT = "The hook's input could not be parsed as a JSON object."
 ACTIVE = "The stop hook is already active; not run again, to prevent a loop."
 NESTED = "This session is itself a review; no gates run, to prevent a loop."
 NO_CONFIG = "Not a gauntlet project: there is no .gauntlet/config.yml."
-DISABLED = "The stop hook is switched off for this project or user."
+DISABLED = "The stop hook is disabled for this project or user."
 
 
 def interval(seconds: float) -> str:

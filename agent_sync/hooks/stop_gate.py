@@ -1,4 +1,4 @@
-"""`agent-sync gauntlet stop-hook`: the stop gate alone, one line of JSON whatever happens."""
+"""`agent-sync gate stop-hook`: the stop gate alone, one line of JSON whatever happens."""
 
 import os
 import threading

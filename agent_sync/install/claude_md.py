@@ -11,7 +11,7 @@ SECTION = """\
 **Before starting any task work**, check for an active task:
 
 ```bash
-agent-sync hook status
+agent-sync record status
 ```
 
 If a task is active:

@@ -68,7 +68,7 @@ def instructions(where: HookPlace) -> str:
         case Keeper.GIT:
             return ""
         case Keeper.OFF:
-            return "switch hooks on (git config --show-origin core.hooksPath), then: agent-sync hook install"
+            return "switch hooks on (git config --show-origin core.hooksPath), then: agent-sync record install"
         case Keeper.PRE_COMMIT if where.kind is not POST_COMMIT:
             return "push with `agent-sync push`, which looks at the lease itself"
         case Keeper.PRE_COMMIT:

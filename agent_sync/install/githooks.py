@@ -98,7 +98,7 @@ def _refusal(where: HookPlace, hook: Hook) -> Refused | None:
         return _refused(where, f"{where.file} is no shell script.")
     if not hook.is_executable:
         reason = f"{where.file} is not executable, so git does not run it."
-        return Refused(where.file, reason, f"chmod +x {where.file}  # if it is to run; then: agent-sync hook install")
+        return Refused(where.file, reason, f"chmod +x {where.file}  # if it is to run; then: agent-sync record install")
     return None
 
 

@@ -1,11 +1,13 @@
-"""The command pages of Claude Code: `/claim`, `/handoff`, `/done` and `/status`."""
+"""The command pages of Claude Code: `/claim`, `/handoff`, `/done` and `/task`."""
 
 from importlib.resources import files
 
 from agent_sync.install.signature import signed
 
-NAMES = ("claim", "handoff", "done", "status")
+NAMES = ("claim", "handoff", "done", "task")
 DIRECTORY = ".claude/commands"
+# Written by 0.1.0 under a name that the client uses for a command of its own.
+FORMER = (f"{DIRECTORY}/status.md",)
 _FIRST_LINE = "---\n"
 
 

@@ -9,7 +9,7 @@ from agent_sync.errors import BadConfig
 from agent_sync.install import claude, claude_md, ignore
 from agent_sync.install.claude_md import CLAUDE_MD
 from agent_sync.install.edits import Edit, inserted, undone
-from agent_sync.install.pages import pages
+from agent_sync.install.pages import FORMER, pages
 from agent_sync.install.record import Record, Written, digest
 from agent_sync.install.signature import is_signed, is_unchanged
 from agent_sync.place import SETTINGS_NAME
@@ -60,6 +60,7 @@ def installation(read: Read, record: Record, starter: Callable[[], str], *, with
             changes.append(_whole(path, found, wanted))
         else:
             notes.append(f"{path} is yours and stays as it is; ours would not replace it.")
+    changes += [Change(path, found, None) for path in FORMER if (found := read(path)) and is_unchanged(found)]
     if read(SETTINGS_NAME) is None:
         changes.append(_whole(SETTINGS_NAME, None, starter().encode()))
     return Plan(tuple(change for change in changes if change.before != change.after), tuple(notes))
@@ -74,7 +75,7 @@ def removal(read: Read, record: Record) -> Plan:
     ]
     excluded, notes = _exclusion(read)
     changes += excluded
-    for path in (*pages(), SETTINGS_NAME):
+    for path in (*pages(), *FORMER, SETTINGS_NAME):
         found = read(path)
         if found is not None and is_unchanged(found):
             changes.append(Change(path, found, None))

@@ -159,5 +159,5 @@ def _judged(desk: Desk, claim: Claim, seen: Seen, *, is_ending: bool) -> LeaseLo
 def _vanished(desk: Desk, claim: Claim) -> LeaseUnknown:
     """Return that the ref was deleted, which no second try mends, and what does."""
     where = desk.settings.git.remote if claim.lease and claim.lease.where == "remote" else "this clone"
-    helps = f"`agent-sync release --force`, then `agent-sync claim {claim.issue_number}`, makes it anew"
+    helps = f"run `agent-sync release --force`, then `agent-sync claim {claim.issue_number}` to recreate it"
     return LeaseUnknown(f"Its claim ref is gone from {where}: {helps}.")

@@ -20,7 +20,7 @@ from agent_sync.lifecycle.foreign import one_line
 
 # Against these this clone can still keep claims for itself; against a claim that cannot be read it cannot.
 _LOCAL_INSTEAD = {
-    Doubt.REFUSED: "{remote} takes no claim refs",
+    Doubt.REFUSED: "{remote} does not accept claim refs",
     Doubt.UNREACHABLE: "{remote} cannot be reached",
     Doubt.UNWRITTEN: "{remote} cannot be written to",
 }
@@ -195,5 +195,5 @@ def _trouble(issue: int, unknown: Unknown) -> BadLease | LeaseUnsettled:
     reason = one_line(unknown.reason, limit=300)
     if unknown.doubt in {Doubt.UNREADABLE, Doubt.TOO_NEW}:
         return BadLease(reason, attempted=f"claiming issue #{issue}", helps="agent-sync next")
-    message = f"Whether issue #{issue} was won cannot be told: {reason}"
+    message = f"Could not confirm the claim on issue #{issue}: {reason}"
     return LeaseUnsettled(message, attempted=f"claiming issue #{issue}", helps="run the same command again")

@@ -22,7 +22,9 @@ def held_by(lease: Lease) -> str:
     branch = f" on branch {quoted(lease.branch)}" if lease.branch else ""
     if lease.state is not State.HELD:
         left = moment(rules.heard_of_at(lease.renewed_at, clock.now()))
-        return f"{holder(lease)}, who had it{branch} and left it {lease.state} at {left}"
+        did = "finished" if lease.state is State.DONE else "released"
+        where = f" (branch {quoted(lease.branch)})" if lease.branch else ""
+        return f"{holder(lease)}, who {did} it at {left}{where}"
     since = moment(rules.heard_of_at(lease.acquired_at, clock.now()))
     return f"{holder(lease)} since {since}{branch}; {expiry(lease)}"
 
@@ -48,7 +50,7 @@ def span(seconds: float) -> str:
 def ended(where: str, *, remote: str) -> str:
     """Return for whom a lease was given back."""
     whom = f"everyone who uses {remote}" if Where(where) is Where.REMOTE else "this clone only"
-    return f"Its lease is given back for {whom}."
+    return f"Its lease was released for {whom}."
 
 
 def scope(where: str, *, remote: str, reason: str = "") -> str:

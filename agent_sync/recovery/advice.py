@@ -72,7 +72,7 @@ def advised(record: Record, found: Circumstances) -> Advised:
         return Advised(Advice.MANUAL, f"The task crashed {tries + 1} times without any progress in between.")
     step = record.current_step
     if step is None or record.state not in _AT_WORK:
-        return Advised(Advice.RETRY_STEP, "Nothing was under way: the step had not begun.")
+        return Advised(Advice.RETRY_STEP, "The step had not started.")
     return _advised_at_work(record, step, found)
 
 
@@ -99,16 +99,16 @@ def _advised_at_work(record: Record, step: StepContext, found: Circumstances) ->
     if proof:
         return Advised(Advice.SKIP_STEP, f"Receipt {proof} shows that the step passed for exactly this tree.")
     if record.state is State.STEP_VALIDATING:
-        return Advised(Advice.RETRY_VALIDATION, "The validation was interrupted: how it ended is not known.")
+        return Advised(Advice.RETRY_VALIDATION, "The validation was interrupted: its result is unknown.")
     last = _last_checkpoint(record, step)
     if last:
         reason = f"Checkpoint {last.checkpoint_id} holds what this attempt had reached."
         return Advised(Advice.RETRY_STEP, reason, last.checkpoint_id)
     if not record.steps[step.step_index].idempotent:
-        return Advised(Advice.MANUAL, "The step has no checkpoint and may do harm when it is repeated.")
+        return Advised(Advice.MANUAL, "The step has no checkpoint and may not be safe to repeat.")
     if 0 < step.max_attempts <= step.attempt:
         return Advised(Advice.MANUAL, f"All {step.max_attempts} attempts at the step are used.")
-    return Advised(Advice.RETRY_STEP, "The step has no checkpoint and can be repeated without harm.")
+    return Advised(Advice.RETRY_STEP, "The step has no checkpoint and is safe to repeat.")
 
 
 def _proof(record: Record, step: StepContext, found: Circumstances) -> str:

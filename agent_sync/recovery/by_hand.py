@@ -51,7 +51,7 @@ def rejected(record: Record, reason: str, now: datetime) -> Record:
 
 def _allowed(record: Record, state: State, attempted: str) -> Record:
     if record.template == CLAIM_TO_CLOSE:
-        message = f"Task {record.task_id} follows its claim: its steps are not moved by hand."
+        message = f"Task {record.task_id} follows its claim; its steps cannot be changed by hand."
         raise IllegalMove(message, attempted=attempted, helps=next_told(record).command)
     if record.state is not state:
         message = f"Task {record.task_id} is {record.state}, not {state}."

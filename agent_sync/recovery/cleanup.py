@@ -90,14 +90,14 @@ def _delete(task: TaskDirectory, record: Record | None, reason: str, now: dateti
 
 def _refuse_if_alive(task: TaskDirectory, read: Read, standing: Callable[[Owner], Standing]) -> None:
     attempted = f"destroying the workspace {task.workspace.name}"
-    helps = "agent-sync hook status"
+    helps = "agent-sync record status"
     try:
         record = read(task.path)
     except BadRecord as error:
-        message = f"The record of {task.path.name} cannot be read, so nobody knows whether it is worked on."
+        message = f"The record of {task.path.name} cannot be read, so it may be in use."
         raise IllegalMove(message, attempted=attempted, helps=helps) from error
     if record and record.state not in TERMINAL and standing(record.owner) is Standing.ALIVE:
-        message = f"Process {record.owner.pid} is at work on {task.path.name}."
+        message = f"Process {record.owner.pid} is working on {task.path.name}."
         raise IllegalMove(message, attempted=attempted, helps=helps)
 
 

@@ -56,7 +56,7 @@ def write_receipts(directory: Path, before: Record | None, after: Record) -> Non
 def receipt_file(directory: Path, receipt: Receipt) -> Path:
     """Return where the copy of a receipt lies."""
     if not _NAME.fullmatch(receipt.receipt_id):
-        raise BadInput(f"{receipt.receipt_id!r} cannot be the id of a receipt.", helps="agent-sync hook status")
+        raise BadInput(f"{receipt.receipt_id!r} cannot be the id of a receipt.", helps="agent-sync record status")
     return directory / ARTIFACTS / f"{receipt.receipt_id}.json"
 
 

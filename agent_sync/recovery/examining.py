@@ -55,7 +55,7 @@ def _copy(kept: Kept, receipt_id: str) -> Receipt | None:
     try:
         return from_values(read_json(content))
     except ValueError as error:
-        raise BadReceipt(f"The copy of {receipt_id} is no JSON.", attempted="reading a receipt") from error
+        raise BadReceipt(f"The copy of {receipt_id} is not JSON.", attempted="reading a receipt") from error
 
 
 def _untold(kept: Kept, receipt: Receipt) -> str:
@@ -63,15 +63,15 @@ def _untold(kept: Kept, receipt: Receipt) -> str:
     store, record = kept
     told = [event for event in (*store.archived(), *record.history) if _tells_of(event, receipt)]
     if not told:
-        return "the history does not tell of it"
+        return "it is not in the history"
     broken = store.integrity(record)
     if isinstance(broken, BrokenAt) and broken.seq <= told[-1].seq:
-        return f"the history that tells of it is broken at event {broken.seq}"
+        return f"the history is broken at event {broken.seq}"
     try:
         own = hashlib.sha256(canonical(receipt.model_dump(mode="json"))).hexdigest()
     except NotCanonical as error:
         return str(error)
-    return "" if told[-1].details.get("digest") == own else "it is not the one the history tells of"
+    return "" if told[-1].details.get("digest") == own else "it differs from the one in the history"
 
 
 def _tells_of(event: Event, receipt: Receipt) -> bool:
@@ -82,7 +82,7 @@ def _altered_copy(kept: Kept, receipt: Receipt) -> str:
     try:
         copy = _copy(kept, receipt.receipt_id)
     except BadReceipt:
-        return "its copy among the artifacts is no receipt any more"
+        return "its copy among the artifacts is not a receipt any more"
     return "its copy among the artifacts was changed" if copy and copy != receipt else ""
 
 

@@ -16,7 +16,7 @@ PREVIOUS = "hook.json.prev"
 # Far above what the caps allow; reading stops here, so that a runaway file cannot eat the memory.
 LARGEST = 64 << 20
 _LAST_SECOND = 253402300799
-_WAY_OUT = "agent-sync hook recover"
+_WAY_OUT = "agent-sync record recover"
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def sealed(record: Record) -> tuple[Record, bytes]:
         readable = parsed(record.model_dump_json().encode())
     except ValueError as error:
         message = f"The record would not be readable: {str(error).splitlines()[0]}."
-        raise BadInput(message, attempted=f"writing task {record.task_id}", helps="agent-sync hook status") from error
+        raise BadInput(message, attempted=f"writing task {record.task_id}", helps="agent-sync record status") from error
     whole = readable.model_copy(update={"digest": digest(readable)})
     return whole, whole.model_dump_json(indent=2).encode() + b"\n"
 

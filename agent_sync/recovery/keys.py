@@ -158,7 +158,7 @@ def _refuse_lost(at: KeyFiles) -> None:
         raise BadKey(f"{said}; its backup is there.", helps=_command("cp", "-p", at.backup, at.master))
     if os.path.lexists(at.account):
         aside = at.directory.with_name("keys.old")
-        helps = f"restore the file from a backup of yours; or, to start anew, {_command('mv', at.directory, aside)}"
+        helps = f"restore the file from a backup; or, to start over, {_command('mv', at.directory, aside)}"
         raise BadKey(f"{said}; {at.account.name} still names it.", helps=helps)
 
 

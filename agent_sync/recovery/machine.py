@@ -63,7 +63,7 @@ def moved(record: Record, move: Move, now: datetime, **details: object) -> Recor
     target = EDGES.get(move, {}).get(record.state)
     if target is None:
         message = f"{move} is not possible while the task is {record.state}."
-        raise IllegalMove(message, attempted=f"moving task {record.task_id}", helps="agent-sync hook status")
+        raise IllegalMove(message, attempted=f"moving task {record.task_id}", helps="agent-sync record status")
     changed = _followed(record, move, target, now)
     return _noted(record, changed, move, now, dict(details))
 
@@ -149,7 +149,7 @@ def _context(record: Record, steps: tuple[Step, ...], index: int) -> StepContext
 def _current(record: Record) -> StepContext:
     if record.current_step is None:
         message = f"Task {record.task_id} has no step to work on."
-        raise IllegalMove(message, helps="agent-sync hook status")
+        raise IllegalMove(message, helps="agent-sync record status")
     return record.current_step
 
 

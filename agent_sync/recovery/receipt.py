@@ -76,4 +76,4 @@ def from_values(values: object) -> Receipt:
         return Receipt.model_validate(values)
     except ValidationError as error:
         problems = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'it'}: {one['msg']}" for one in error.errors())
-        raise BadReceipt(f"This is no receipt that can be checked ({problems}).") from error
+        raise BadReceipt(f"This is not a valid receipt ({problems}).") from error

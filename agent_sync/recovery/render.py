@@ -126,7 +126,7 @@ def _timeline(record: Record) -> list[str]:
         return ["## Checkpoints Timeline", "", "None yet."]
     rows = [row(moment(point.created_at), f"`{point.trigger}`", code(point.description)) for point in shown]
     earlier = max(record.checkpoints_total, len(record.checkpoints)) - len(shown)
-    more = ["", f"{earlier} earlier: run `agent-sync hook checkpoints`."] if earlier else []
+    more = ["", f"{earlier} earlier: run `agent-sync record checkpoints`."] if earlier else []
     head = [row("Time", "Trigger", "Description"), "|------|---------|-------------|"]
     return ["## Checkpoints Timeline", "", *head, *rows, *more]
 
@@ -137,7 +137,7 @@ def _trouble() -> list[str]:
         "",
         "If this recovery context seems incorrect:",
         "",
-        "1. Run `agent-sync hook status` to see agent-sync's view of the task",
-        "2. Run `agent-sync hook recover` to have the task looked at anew",
+        "1. Run `agent-sync record status` to see agent-sync's view of the task",
+        "2. Run `agent-sync record recover` to check the task again",
         "3. Run `agent-sync abandon` to give up and start fresh",
     ]

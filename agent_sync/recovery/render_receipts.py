@@ -41,7 +41,7 @@ def receipts(record: Record, verdicts: Mapping[str, str]) -> list[str]:
     if not shown:
         return ["## Validation Receipts", "", "None yet."]
     earlier = max(record.receipts_total, len(record.receipts)) - len(shown)
-    more = ["", f"{earlier} earlier: run `agent-sync hook status`."] if earlier else []
+    more = ["", f"{earlier} earlier: run `agent-sync record status`."] if earlier else []
     blocks = [line for receipt in shown for line in ("", *_receipt(receipt, verdicts.get(receipt.receipt_id)))]
     said = "A receipt that is VALID is cryptographically signed and proves that the command actually ran:"
     return ["## Validation Receipts", "", said, *blocks, *more]
@@ -62,7 +62,7 @@ def _receipt(receipt: Receipt, verdict: str | None) -> list[str]:
 
 def _signature(receipt: Receipt, verdict: str | None) -> str:
     if verdict is None:
-        return f"NOT VERIFIED (run agent-sync hook verify-receipt {receipt.receipt_id})"
+        return f"NOT VERIFIED (run agent-sync record verify-receipt {receipt.receipt_id})"
     if verdict == VALID:
         return f"VALID ✓ (verified with HD key {receipt.key_path})"
     return UNSIGNED if verdict == UNSIGNED else f"INVALID ✗ {verdict}"

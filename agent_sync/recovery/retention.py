@@ -46,6 +46,6 @@ def parsed(text: str) -> timedelta:
         return timedelta()
     found = _LENGTH.fullmatch(text)
     if not found:
-        message = f"{text!r} is no length of time; write 0, or a number with m, h, d or w, such as 30m, 12h, 7d, 2w."
+        message = f"{text!r} is not a duration; write 0, or a number with m, h, d or w, such as 30m, 12h, 7d, 2w."
         raise BadInput(message, attempted="reading --retention", helps="agent-sync cleanup --help")
     return timedelta(**{_UNITS[found[2]]: int(found[1])})

@@ -119,11 +119,11 @@ def _words(command: str | Sequence[str]) -> tuple[str, ...]:
 
 def _refuse_unusable(argv: tuple[str, ...], cwd: Path) -> None:
     try:
-        is_strange = any(b"\0" in os.fsencode(word) for word in argv)
-    except UnicodeEncodeError:
-        is_strange = True
-    if is_strange:
-        raise BadInput("The command holds a character that no program can be given.")
+        has_nul = any(b"\0" in os.fsencode(word) for word in argv)
+    except UnicodeEncodeError as error:
+        raise BadInput("The command contains a character that cannot be encoded.") from error
+    if has_nul:
+        raise BadInput("The command contains a NUL character.")
     if not cwd.is_dir():
         raise BadInput(f"The directory {cwd} does not exist.", attempted=f"running {_text(argv[0])}")
 

@@ -26,7 +26,7 @@ class Node:
 def indexes(path: str) -> tuple[int, ...]:
     """Return the steps of a path such as m/44'/236'/0'/0/2; unhardened spelling means the hardened step."""
     if not _PATH.fullmatch(path):
-        raise BadInput(f"{path[:80]!r} is no key path; one looks like m/44'/236'/0'/0'/2'.")
+        raise BadInput(f"{path[:80]!r} is not a key path; an example is m/44'/236'/0'/0'/2'.")
     steps = tuple(int(step.rstrip("'hH")) for step in path.split("/")[1:])
     if any(step >= HARDENED for step in steps):
         raise BadInput(f"The key path {path[:80]!r} has an index above {HARDENED - 1}.")

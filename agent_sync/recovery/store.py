@@ -44,7 +44,7 @@ class RecordStore:
             files.make_directory(self.directory, mode=0o700)
         with self._locked() as token:
             if self._is_there():
-                raise BadInput(f"Task {record.task_id} already has a record.", helps="agent-sync hook status")
+                raise BadInput(f"Task {record.task_id} already has a record.", helps="agent-sync record status")
             with disk("writing the first recovery record"):
                 self.directory.chmod(0o700)
                 self._sweep(token)
@@ -117,13 +117,13 @@ class RecordStore:
     def _existing(self) -> Iterator[tuple[LockToken, Found]]:
         """Hold the lock and hand out the record; nothing is made where there is none."""
         if not self._is_there():
-            raise NoRecord(f"There is no record in {self.directory}.", helps="agent-sync hook status")
+            raise NoRecord(f"There is no record in {self.directory}.", helps="agent-sync record status")
         with self._locked() as token:
             with disk("reading the recovery record"):
                 self._sweep(token)
                 found = generations.latest(self.directory)
             if found is None:
-                raise NoRecord(f"The record in {self.directory} is gone.", helps="agent-sync hook status")
+                raise NoRecord(f"The record in {self.directory} is gone.", helps="agent-sync record status")
             yield token, found
 
     def _locked(self) -> contextlib.AbstractContextManager[LockToken]:
@@ -141,4 +141,4 @@ class RecordStore:
 def _refuse_shortened(before: Record, after: Record) -> None:
     if after.history[: len(before.history)] != before.history or after.archive != before.archive:
         message = "A change would have rewritten the history, which can only grow."
-        raise IllegalMove(message, attempted=f"writing task {before.task_id}", helps="agent-sync hook status")
+        raise IllegalMove(message, attempted=f"writing task {before.task_id}", helps="agent-sync record status")

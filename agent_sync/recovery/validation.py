@@ -14,7 +14,7 @@ from agent_sync.recovery.templates import CLAIM_TO_CLOSE
 
 VALIDATE = "validate"
 # What the record says of a run of the gates.
-GATES = "agent-sync gauntlet run"
+GATES = "agent-sync gate run"
 
 
 class Ending(Enum):

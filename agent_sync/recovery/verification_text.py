@@ -2,11 +2,10 @@
 
 from typing import assert_never
 
+from agent_sync.errors import Exit
 from agent_sync.lifecycle.foreign import escaped
 from agent_sync.recovery.receipt import Receipt
 from agent_sync.recovery.signing import Invalid, Unsigned, Valid, Verdict
-
-PASSED, FAILED, INVALID, MISSING = 0, 1, 5, 6
 
 
 def lines(receipt: Receipt, verdict: Verdict) -> tuple[str, ...]:
@@ -23,15 +22,15 @@ def lines(receipt: Receipt, verdict: Verdict) -> tuple[str, ...]:
     )
 
 
-def exit_status(verdict: Verdict | None) -> int:
+def exit_status(verdict: Verdict | None) -> Exit:
     """Return the exit status; without a receipt, or without a signature, what was asked for is missing."""
     match verdict:
         case Valid(passed=passed):
-            return PASSED if passed else FAILED
+            return Exit.OK if passed else Exit.FAILED
         case Invalid():
-            return INVALID
+            return Exit.INVALID
         case Unsigned() | None:
-            return MISSING
+            return Exit.MISSING
         case _:
             assert_never(verdict)
 

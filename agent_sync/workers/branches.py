@@ -12,7 +12,7 @@ def bring_up_to_date(desk: Desk, branch: str) -> str:
     if not there or not here or there == here or _is_ancestor(desk, there, here):
         return ""
     if not _is_ancestor(desk, here, there):
-        return f"branch {branch} here and on {remote} have gone apart"
+        return f"branch {branch} here and on {remote} have diverged"
     if desk.git.current_branch() == branch:
         moved = desk.git.ask("merge", "--quiet", "--ff-only", tracked)
     else:

@@ -34,13 +34,13 @@ def gupp(desk: Desk, session_id: str) -> str | None:
         return "\n".join([*_work(name, seen.hook, found), *sight.notes])
     if found.verdict in _TOLD:
         reason = seen.damage if seen and seen.damage else found.reason
-        advice = f"The work hook of {name} needs a look: {quoted(reason, limit=300)}. Try: agent-sync worker repair"
+        advice = f"The work hook of {name} has a problem: {quoted(reason, limit=300)}. Try: agent-sync worker repair"
         return "\n".join([advice, *sight.notes])
     return _stale(name, sight)
 
 
 def _stale(name: WorkerName, sight: Sight) -> str | None:
-    return f"The work hook of {name} could not be looked at. {' '.join(sight.notes)}" if sight.trouble else None
+    return f"The work hook of {name} could not be read. {' '.join(sight.notes)}" if sight.trouble else None
 
 
 def _work(name: WorkerName, hook: Hook, found: Prime) -> list[str]:
@@ -56,18 +56,18 @@ def _work(name: WorkerName, hook: Hook, found: Prime) -> list[str]:
         f"Branch {quoted(hook.status.branch)}; tools: {', '.join(quoted(tool, limit=60) for tool in context.tools)}.",
     ]
     if task.timeout:
-        lines.append(f"It should be done by {task.timeout:%Y-%m-%d %H:%M} UTC.")
+        lines.append(f"It is due by {task.timeout:%Y-%m-%d %H:%M} UTC.")
     if hook.handoff:
         lines += _resume(hook.handoff)
     for one in context.previous_attempts:
         reason = quoted(one.error.message) if one.error else one.outcome
-        lines.append(f"Attempt {one.number} came to nothing: {reason}.")
-    end = "When done: `agent-sync worker result`; before the context runs out: `agent-sync worker handoff`."
+        lines.append(f"Attempt {one.number} failed: {reason}.")
+    end = "When done: `agent-sync worker result`; before the context runs out: `agent-sync worker pause`."
     return [*lines, f"{end} {HUMAN}"]
 
 
 def _resume(handoff: Handoff) -> list[str]:
-    lines = [f"Go on from here: {quoted(handoff.resume_point or 'the last commit', limit=1000)}."]
+    lines = [f"Continue from here: {quoted(handoff.resume_point or 'the last commit', limit=1000)}."]
     if handoff.summary:
         lines.append(f"Done so far: {quoted(handoff.summary, limit=2000)}.")
     if handoff.next_steps:

@@ -26,7 +26,7 @@ from agent_sync.workers.wording import understood, writable
 
 WAITS = "handed off"
 MOST_FILES = 200
-STAY = "Do not end the session: the handoff is not safe yet."
+STAY = "Do not end the session: the handoff is not saved yet."
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def _drawn(desk: Desk, held: HeldWork, note: Note, now: datetime) -> tuple[Hando
     changed = desk.git.changes()
     ref, sha, steps = _rescued(desk, held.hook, held.tip, now) if changed else ("", "", ())
     before = held.hook.handoff
-    with understood("The handoff", helps="agent-sync worker handoff --help"):
+    with understood("The handoff", helps="agent-sync worker pause --help"):
         handoff = Handoff(
             reason=writable(note.reason),
             resume_point=writable(note.resume_point),
@@ -136,7 +136,7 @@ def _rescued(desk: Desk, hook: Hook, tip: Tip, now: datetime) -> tuple[str, str,
 def _not_kept(desk: Desk, handoff: Handoff) -> tuple[str, ...]:
     paths = not_kept(desk, handoff.rescue_sha, handoff.files) if handoff.rescue_sha else ()
     return tuple(
-        f"{path} is a repository of its own: what is in it is not kept. Commit and push it there." for path in paths
+        f"{path} is a repository of its own: its contents were not saved. Commit and push it there." for path in paths
     )
 
 
@@ -154,4 +154,4 @@ def _verify(desk: Desk, handed: HandedOver, sha: str) -> None:
     sight = look(shelf_for(desk, clock.now()))
     seen = sight.hooks.get(handed.worker)
     if sight.trouble or seen is None or seen.sha != sha:
-        raise GitFailed("The handoff was pushed and cannot be read back.", helps="agent-sync worker handoff")
+        raise GitFailed("The handoff was pushed and cannot be read back.", helps="agent-sync worker pause")

@@ -27,11 +27,11 @@ def held_work(desk: Desk, sight: Sight, name: str, *, attempted: str) -> HeldWor
     seen = readable(sight, name, attempted=attempted)
     hook, issue = seen.hook, seen.hook.status.issue if seen.hook else None
     if hook is None or issue is None:
-        raise BadInput(f"Nothing is on the hook of {seen.name}.", attempted=attempted, helps="agent-sync worker list")
+        raise BadInput(f"{seen.name} has no work.", attempted=attempted, helps="agent-sync worker list")
     tip = tip_of(sight, issue)
     is_ours = tip and tip.lease.nonce == hook.status.nonce and tip.lease.holder.worktree == worktree_id(desk.place)
     if tip is None or not is_ours or tip.lease.state is not LeaseState.HELD:
-        whose = f"held by {holder_text(tip)}" if tip and tip.lease.state is LeaseState.HELD else "not held by anybody"
+        whose = f"held by {holder_text(tip)}" if tip and tip.lease.state is LeaseState.HELD else "not held by anyone"
         message = f"Issue #{issue} is not held by this worktree; it is {whose}."
         raise Conflict(message, attempted=attempted, helps="agent-sync worker take")
     return HeldWork(seen.name, seen.sha, hook, tip)
@@ -42,7 +42,7 @@ def readable(sight: Sight, name: str, *, attempted: str) -> HookSeen:
     worker = worker_named(name, sight.hooks)
     seen = sight.hooks.get(worker)
     if seen is None:
-        raise BadInput(f"There is no hook of {worker}.", attempted=attempted, helps="agent-sync worker list")
+        raise BadInput(f"{worker} has no hook.", attempted=attempted, helps="agent-sync worker list")
     if seen.hook is None:
         raise BadHook(seen.damage, attempted=attempted, helps="agent-sync worker repair")
     return seen

@@ -25,7 +25,7 @@ def required_worker(desk: Desk, *, flag: str = "") -> str:
     """Return the worker this session is bound to, or say how to bind it."""
     found = bound_worker(desk, flag=flag)
     if not found:
-        message = "Which worker is this? The session is shared: nobody has said whose hook it looks at."
+        message = "This session is not bound to a worker."
         raise BadInput(message, helps="--worker pool/worker, or AGENT_SYNC_WORKER=pool/worker")
     exact_name(found)
     return found

@@ -103,7 +103,7 @@ def _refuse_moved_branch(desk: Desk, before: Tip) -> None:
     desk.git.try_to_fetch(remote, branch)
     head = desk.git.remote_head_of(remote, branch)
     if head and has_moved(desk.git.committed_at(head), before.lease, clock.now()):
-        message = f"Branch {branch} has moved since the claim was last renewed: somebody may be at work."
+        message = f"Branch {branch} has moved since the claim was last renewed: someone may be working on it."
         raise GitFailed(message, attempted="putting the work back", helps=f"git log {remote}/{branch}")
 
 

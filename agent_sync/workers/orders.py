@@ -78,7 +78,7 @@ def carry_out(desk: Desk, decide: Decide[T], *, issue: int | None = None, dry_ru
             shelf = _after_trouble(desk, shelf, trouble, written[0].new)
         time.sleep(PAUSE_S * attempt)
     raise GitFailed(
-        f"It could not be written: {trouble.text or 'others were faster, again and again'}.",
+        f"It could not be written: {trouble.text or 'other writers were faster on every attempt'}.",
         helps="agent-sync worker list, then the same command",
     )
 
@@ -86,7 +86,7 @@ def carry_out(desk: Desk, decide: Decide[T], *, issue: int | None = None, dry_ru
 def _looked(shelf: Shelves, issue: int | None, *, doubtful: bool) -> Sight:
     sight = look(shelf, issue=issue)
     if sight.trouble:
-        known = "it cannot be told whether it was written" if doubtful else "nothing was written"
+        known = "it is unknown whether the change was written" if doubtful else "nothing was written"
         message = f"The remote cannot be reached, so {known}: {sight.trouble}."
         raise GitFailed(message, attempted="reading the work hooks", helps="agent-sync doctor")
     return sight

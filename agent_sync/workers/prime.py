@@ -66,7 +66,7 @@ def prime(state: State | Read, lease: LeaseSeen, *, has_partial: bool, desktop: 
         case Read.MISSING | State.EMPTY:
             return Prime(Verdict.WAIT, "nothing is on the hook")
         case State.COMPLETE | State.FAILED | State.CANCELLED:
-            return Prime(Verdict.WAIT, f"the work is {state}; the next can be slung")
+            return Prime(Verdict.WAIT, f"the work is {state}; the worker is free")
         case State.BLOCKED:
             return Prime(Verdict.WAIT, "the work is blocked")
         case State.PENDING | State.HANDED_OFF | State.IN_PROGRESS:
@@ -76,7 +76,7 @@ def prime(state: State | Read, lease: LeaseSeen, *, has_partial: bool, desktop: 
 def _claimed(state: State, lease: LeaseSeen, *, has_partial: bool, desktop: Desktop) -> Prime:
     match lease:
         case LeaseSeen.UNKNOWN:
-            return Prime(Verdict.WAIT, "the claim cannot be read, so it cannot be told whose the work is")
+            return Prime(Verdict.WAIT, "the claim cannot be read, so the holder is unknown")
         case LeaseSeen.LOST:
             return Prime(Verdict.REPORT_ORPHANED, "somebody else holds the issue")
         case LeaseSeen.MISSING:
@@ -84,7 +84,7 @@ def _claimed(state: State, lease: LeaseSeen, *, has_partial: bool, desktop: Desk
         case LeaseSeen.EXPIRED:
             return Prime(Verdict.REPORT_ORPHANED, "the claim has expired")
         case LeaseSeen.ELSEWHERE:
-            return Prime(Verdict.WAIT, "another worktree is at it")
+            return Prime(Verdict.WAIT, "another worktree is working on it")
         case LeaseSeen.MINE | LeaseSeen.WAITING:
             if desktop is Desktop.OTHER:
                 return Prime(Verdict.FINISH_FIRST, "this worktree holds another issue")
@@ -98,6 +98,6 @@ def _begun(state: State, *, has_partial: bool) -> Prime:
         return Prime(Verdict.RESUME, "it was handed off")
     if state is State.IN_PROGRESS:
         if has_partial:
-            return Prime(Verdict.RESUME, "it was under way, and part of it is there")
-        return Prime(Verdict.RESTART, "it was under way, and nothing of it is there")
-    return Prime(Verdict.START, "it was not begun yet")
+            return Prime(Verdict.RESUME, "it was in progress, and part of it is done")
+        return Prime(Verdict.RESTART, "it was in progress, and nothing of it was saved")
+    return Prime(Verdict.START, "it was not started yet")

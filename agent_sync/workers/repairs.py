@@ -32,9 +32,9 @@ class Mending(StrEnum):
 SENTENCES = {
     Mending.TELL: "a human must look",
     Mending.CANCEL: "take the work off the hook",
-    Mending.REQUEUE: "claim the issue anew and put the work back on the hook",
+    Mending.REQUEUE: "claim the issue again and put the work back on the hook",
     Mending.GIVE_UP: "mark the work as failed and ask a human",
-    Mending.RESTORE: "go back to the last state that can be read",
+    Mending.RESTORE: "restore the last readable state",
     Mending.RELEASE: "release the claim",
 }
 
@@ -65,7 +65,7 @@ def _about_hook(sight: Sight, seen: HookSeen, now: datetime) -> Iterator[Finding
     for wrong in (*disagreements(hook), *(f"{path} does not say what is there" for path in seen.stray)):
         yield Finding("evidence", Mending.TELL, wrong, seen.name, hook.status.issue)
     if is_overdue(hook, now) and hook.task and hook.task.timeout:
-        reason = f"{hook.task.id} should have been done by {hook.task.timeout:%Y-%m-%d %H:%M} UTC"
+        reason = f"{hook.task.id} was due by {hook.task.timeout:%Y-%m-%d %H:%M} UTC"
         yield Finding("overdue", Mending.TELL, reason, seen.name, hook.status.issue)
     if hook.state in ACTIVE:
         yield from _about_claim_of(sight, seen.name, hook, now)
@@ -96,7 +96,7 @@ def _without_claim(sight: Sight, name: WorkerName, hook: Hook) -> Finding:
         return Finding("orphaned", Mending.CANCEL, f"nobody holds issue #{issue}, and it is blocked", name, issue)
     if hook.state is State.PENDING:
         # It has not begun, so hanging it up once more is a sling like the first.
-        return Finding("orphaned", Mending.CANCEL, f"nobody holds issue #{issue}, and it was not begun", name, issue)
+        return Finding("orphaned", Mending.CANCEL, f"nobody holds issue #{issue}, and it was not started", name, issue)
     return Finding("orphaned", Mending.REQUEUE, f"nobody holds issue #{issue}", name, issue)
 
 
@@ -127,5 +127,5 @@ def _about_claims(sight: Sight) -> Iterator[Finding]:
         if isinstance(tip, Unreadable) or tip.lease.state is not LeaseState.HELD:
             continue
         if tip.lease.phase.startswith(SLUNG) and tip.lease.nonce not in hung:
-            reason = f"#{issue} is claimed as {quoted(tip.lease.phase, limit=60)}, and hangs on no hook"
+            reason = f"#{issue} is claimed as {quoted(tip.lease.phase, limit=60)}, but is on no hook"
             yield Finding("claim without hook", Mending.RELEASE, reason, issue=issue)

@@ -73,7 +73,7 @@ def sling(desk: Desk, wish: Sling, *, dry_run: bool = False) -> Done[Slung]:
 
 def _tool_notes(wish: Sling) -> tuple[str, ...]:
     if len(wish.tools) > MOST_TOOLS:
-        message = f"{len(wish.tools)} tools are more than a worker should have to choose from; at most {MOST_TOOLS}."
+        message = f"{len(wish.tools)} tools are too many; at most {MOST_TOOLS}."
         raise BadInput(message, helps="--tool for the three to five it needs")
     few = wish.tools and len(wish.tools) < FEWEST_TOOLS
     return (f"only {len(wish.tools)} tools are named; three to five are usual",) if few else ()
@@ -101,7 +101,7 @@ def _refuse_busy(name: WorkerName, seen: HookSeen | None) -> None:
     if seen and seen.hook is None:
         raise BadHook(seen.damage, attempted=f"slinging to {name}", helps="agent-sync worker repair")
     if seen and seen.hook and seen.hook.state in ACTIVE and seen.hook.task:
-        message = f"Work hangs on the hook of {name}: {seen.hook.task.id}, {seen.hook.state}."
+        message = f"{name} already has work: {seen.hook.task.id}, {seen.hook.state}."
         raise HookBusy(message, attempted=f"slinging to {name}", helps="agent-sync worker list")
 
 

@@ -126,7 +126,9 @@ def _refused(found: Prime, seen: HookSeen | None, tip: Tip | None) -> Prime:
             message = f"Work hangs on the hook of {name}, and {found.reason}."
             raise BadInput(message, helps="agent-sync handoff or agent-sync release, or take it in another worktree")
         case Verdict.WAIT if tip and seen and seen.hook and seen.hook.state is State.IN_PROGRESS:
-            raise HookBusy(f"The work on the hook of {name} is under way: {_by(tip)}.", helps="agent-sync worker list")
+            raise HookBusy(
+                f"The work on the hook of {name} is in progress: {_by(tip)}.", helps="agent-sync worker list"
+            )
         case _:
             return found
 

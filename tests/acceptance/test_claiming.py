@@ -97,7 +97,7 @@ def test_mirror_trouble_leaves_the_claim_standing(theatre):
     """When GitHub cannot be told everything the claim holds, the exit code says so, and sync mends it."""
     theatre.fault("drop_before", operation="ClaimTask")
     played = theatre.stage.command("claim", "42")
-    assert (played.status, "could not be told everything" in played.stderr) == (8, True)
+    assert (played.status, "GitHub was only partly updated" in played.stderr) == (8, True)
     assert theatre.stage.claim()["phase"] == "coding"
     assert theatre.stage.command("claim", "42").status == 0
     assert theatre.card()["Status"] == "In Progress"

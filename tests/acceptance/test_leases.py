@@ -198,7 +198,7 @@ def test_lost_file_is_restored_with_its_lease(theatre):
 @pytest.mark.parametrize(
     ("spoil", "reason"),
     [
-        (lambda t: t.stage.act("refuse_refs", pattern="refs/agentsync/*"), "origin takes no claim refs"),
+        (lambda t: t.stage.act("refuse_refs", pattern="refs/agentsync/*"), "origin does not accept claim refs"),
         (lambda t: t.fault("status:403", times=99, operation="git-receive-pack"), "origin cannot be written to."),
         (
             lambda t: t.git("config", "remote.origin.pushurl", "http://127.0.0.1:9/octo/demo.git"),
@@ -220,7 +220,7 @@ def test_claim_of_this_clone_only_says_so(theatre, spoil, reason):
     assert clone.git("for-each-ref", "--format=%(refname)", CLAIM_REF) == CLAIM_REF
     assert ref(clone) is None
     released = clone.stage.command("release")
-    assert (released.status, "given back for this clone only." in released.stdout) == (0, True)
+    assert (released.status, "released for this clone only." in released.stdout) == (0, True)
 
 
 def test_push_without_answer_is_settled_by_the_same_command(theatre):
@@ -326,7 +326,7 @@ def test_status_shows_everybody(theatre):
     assert first.endswith(f"never expires · in {theatre.stage.root} · next: agent-sync handoff --summary TEXT")
     assert second.startswith(f'#43 coding · "{other.stage.claim()["agent_id"]} (')
     assert "expires in 59 min" in second
-    assert last == "As origin has it now."
+    assert last == "From origin, just now."
     rows = json.loads(theatre.stage.command("status", "--all", "--json").stdout)
     assert [(row["issue"], row["mode"], row["expired"]) for row in rows["claims"]] == [
         (42, "manual", False),

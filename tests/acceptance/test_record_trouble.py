@@ -22,7 +22,7 @@ def test_record_beyond_repair_has_a_way_out(theatre):
     for name in ("hook.json", "hook.json.prev"):
         (directory / name).write_text("{")
     refused = theatre.stage.command("hook", "status")
-    assert (refused.status, "agent-sync hook recover" in refused.stderr) == (5, True)
+    assert (refused.status, "agent-sync record recover" in refused.stderr) == (5, True)
     recovered = theatre.stage.command("hook", "recover")
     assert recovered.status == 0, recovered.stderr
     (aside,) = home.glob("workspaces/*/damaged/*")

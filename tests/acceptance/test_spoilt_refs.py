@@ -126,7 +126,7 @@ def test_ref_in_the_way_of_what_was_known(theatre):
     plant(theatre, "refs/agentsync/claims/43/x", lease())
     shown = theatre.stage.command("status", "--all").stdout
     assert "#43 · unreadable: The ref" in shown
-    assert shown.endswith("As origin has it now.")
+    assert shown.endswith("From origin, just now.")
 
 
 STATUS = {"schemaVersion": 1, "status": "EMPTY", "since": LONG_AGO}
@@ -158,7 +158,7 @@ def test_spoilt_hook_is_unreadable_and_nothing_else(theatre, content):
     assert "main/w1              UNREADABLE" in theatre.stage.command("worker", "list").stdout
     assert theatre.stage.command("worker", "show", "main/w1").status == 1
     started = theatre.hook("session-start", stdin='{"session_id": "s"}', AGENT_SYNC_WORKER="main/w1")
-    assert 'needs a look: "status.json on the hook of main/w1 ' in agent(started)
+    assert 'has a problem: "status.json on the hook of main/w1 ' in agent(started)
     assert "stumbled" not in human(started)
     assert "\n#" not in agent(started)
     assert theatre.stage.command("worker", "sling", "42", "w2").status == 0

@@ -69,7 +69,7 @@ def test_from_sling_to_result_over_two_machines(theatre, second):
     assert "kept in refs/agentsync/rescue/42-2: notes.txt" in handed.stdout
     told = agent(bound(theatre).stage.hook("session-start", event="SessionStart"))
     assert "Resume it now" in told
-    assert 'Go on from here: "write the test".' in told
+    assert 'Continue from here: "write the test".' in told
     assert 'Resume point: "write the test"' in ran(bound(theatre), "take").stdout
     assert (theatre.stage.root / "cache.py").read_text() == "lock\n"
     done = {"output": {"patch": "cache.py"}, "discoveredTasks": [{"title": "Cache is slow too"}]}
@@ -95,11 +95,11 @@ def test_from_sling_to_result_over_two_machines(theatre, second):
         (["sling", "44", "w1"], 1, "Issue #44 is closed."),
         (["sling", "41", "w1"], 1, "Issue #41 is blocked by #40."),
         (["sling", "40", "w1"], 3, "Issue #40 is held by mona."),
-        (["sling", "x", "w1"], 2, "is not the number of an issue"),
-        (["sling", "42", "w1", "--timeout", "soon"], 2, "is no duration"),
+        (["sling", "x", "w1"], 2, "is not an issue number"),
+        (["sling", "42", "w1", "--timeout", "soon"], 2, "is not a duration"),
         (["sling", "42", "w1", "--input", "[]"], 2, "no JSON object"),
-        (["handoff"], 2, "Which worker is this?"),
-        (["result", "--worker", "w1"], 2, "There is no hook of main/w1"),
+        (["handoff"], 2, "This session is not bound to a worker."),
+        (["result", "--worker", "w1"], 2, "main/w1 has no hook"),
         (["result", "--worker", "w1", "--output", "{"], 2, "--output is not JSON"),
     ],
 )
@@ -193,7 +193,7 @@ def test_repair_says_first_and_mends_then(theatre, second):
     theatre.git("push", "-q", "origin", ":refs/agentsync/claims/42")
     before = refs(theatre)
     told = ran(second, "repair").stdout
-    assert "orphaned: nobody holds issue #42, and it was not begun. → would take the work off the hook" in told
+    assert "orphaned: nobody holds issue #42, and it was not started. → would take the work off the hook" in told
     assert refs(theatre) == before
     assert "→ done: take the work off the hook" in ran(second, "repair", "--apply").stdout
     assert "CANCELLED" in ran(theatre, "status", "w1").stdout

@@ -1,5 +1,6 @@
 """`init` and `uninstall` as people run them, in repositories and homes of their own."""
 
+import hashlib
 import json
 import os
 import subprocess
@@ -22,7 +23,7 @@ WRITTEN = {
     ".claude/commands/claim.md",
     ".claude/commands/done.md",
     ".claude/commands/handoff.md",
-    ".claude/commands/status.md",
+    ".claude/commands/task.md",
     ".claude/settings.json",
     ".gitignore",
 }
@@ -233,3 +234,28 @@ def test_choice_of_boards(boards, may_ask, typed, number):
 
     assert CliRunner().invoke(choose, input=typed).exit_code == 0
     assert [board.number if board else None for board in seen] == [number]
+
+
+FORMER_PAGE = """\
+---
+# agent-sync init {digest}
+description: Show the claim held in this worktree and its next step
+allowed-tools: Bash(agent-sync status)
+---
+!`agent-sync status`
+
+Show the human what stands above as it is.
+"""
+
+
+@pytest.mark.parametrize("command", ["init", "uninstall"])
+@pytest.mark.parametrize("is_changed", [False, True], ids=["as written", "changed"])
+def test_status_page_of_the_first_version(repo, command, is_changed):
+    """`init` and `uninstall` delete the `/status` page that 0.1.0 wrote, and keep one that somebody changed."""
+    digest = hashlib.sha256(FORMER_PAGE.replace("# agent-sync init {digest}\n", "").encode()).hexdigest()[:12]
+    run("init", "--yes", cwd=repo)
+    page = repo / ".claude/commands/status.md"
+    page.write_text(FORMER_PAGE.format(digest=digest) + ("More.\n" if is_changed else ""))
+    assert run(command, "--yes", cwd=repo).status == 0
+    assert page.exists() == is_changed
+    assert (repo / ".claude/commands/task.md").exists() == (command == "init")

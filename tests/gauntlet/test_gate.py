@@ -439,6 +439,7 @@ class TestReason:
     def test_stop_reason_excludes_manual_re_run_instruction(self, reason):
         """The agent is not told to run the gates itself."""
         assert "gauntlet run" not in reason
+        assert "gate run" not in reason
         assert "checked again automatically" in reason
 
     def test_stop_reason_includes_urgent_fix_directive(self, reason):
@@ -461,7 +462,7 @@ class TestReason:
         """The three ends are listed."""
         for words in ("Status: Passed", "Status: Passed with warnings", "Status: Retry limit exceeded"):
             assert f'"{words}"' in reason
-        assert "agent-sync gauntlet clean" in reason
+        assert "agent-sync gate clean" in reason
 
     def test_stop_reason_names_gates_and_logs(self, reason):
         """What failed is named with its log."""

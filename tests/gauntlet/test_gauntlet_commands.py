@@ -203,7 +203,7 @@ def test_init(repo):
 def test_outside_a_project(repo):
     """Where there are no gates the way to some is said."""
     found = run("gauntlet", "run", cwd=repo)
-    assert (found.status, "agent-sync gauntlet init" in found.stderr) == (2, True)
+    assert (found.status, "agent-sync gate init" in found.stderr) == (2, True)
 
 
 class TestStopHook:

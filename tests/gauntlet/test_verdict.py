@@ -16,7 +16,7 @@ ROWS = {
     "nested marker": (Stop(is_nested=True, has_config=False), Status.STOP_HOOK_ACTIVE),
     "nested marker even if a pass is needed": (Stop(is_nested=True, needs_pass=True), Status.STOP_HOOK_ACTIVE),
     "no configuration": (Stop(has_config=False, is_enabled=False), Status.NO_CONFIG),
-    "switched off": (Stop(is_enabled=False, lock_holder="process 1"), Status.STOP_HOOK_DISABLED),
+    "disabled": (Stop(is_enabled=False, lock_holder="process 1"), Status.STOP_HOOK_DISABLED),
     "subagents at work": (Stop(subagents=2, lock_holder="process 1"), Status.LOCK_EXISTS),
     "lock held": (Stop(lock_holder="process 1", seconds_left=60), Status.LOCK_EXISTS),
     "interval not elapsed": (Stop(seconds_left=60), Status.INTERVAL_NOT_ELAPSED),
@@ -38,7 +38,7 @@ MESSAGES = {
     Status.INVALID_INPUT: (Stop(is_readable=False), "could not be parsed"),
     Status.STOP_HOOK_ACTIVE: (Stop(is_active=True), "prevent a loop"),
     Status.NO_CONFIG: (Stop(has_config=False), "Not a gauntlet project"),
-    Status.STOP_HOOK_DISABLED: (Stop(is_enabled=False), "switched off"),
+    Status.STOP_HOOK_DISABLED: (Stop(is_enabled=False), "disabled"),
     Status.LOCK_EXISTS: (Stop(lock_holder="process 7"), "already in progress (process 7)"),
     Status.INTERVAL_NOT_ELAPSED: (Stop(seconds_left=299.5), "5 min 0 s remain"),
 }

@@ -154,7 +154,7 @@ def test_claude_md_section_comes_and_goes_exactly(before):
     plan = installation(files.get, Record(), lambda: STARTER, with_claude_md=True)
     (change,) = [change for change in plan.changes if change.path == CLAUDE_MD]
     assert change.after.startswith(before or b"")
-    assert b"agent-sync hook status" in change.after
+    assert b"agent-sync record status" in change.after
     again = installation({CLAUDE_MD: change.after}.get, Record(), lambda: STARTER, with_claude_md=True)
     assert CLAUDE_MD not in [one.path for one in again.changes]
     record = Record((change.written,)) if change.written else Record()

@@ -89,7 +89,7 @@ def test_no_argument_has_a_place_in_a_page(name):
 def test_what_runs_before_the_model():
     """Two pages run one command each, with nothing but the command in it."""
     found = {name: INLINE.findall(parts(name)[1]) + FENCED.findall(parts(name)[1]) for name in NAMES}
-    assert found == {"claim": [], "handoff": [], "done": ["agent-sync done"], "status": ["agent-sync status"]}
+    assert found == {"claim": [], "handoff": [], "done": ["agent-sync done"], "task": ["agent-sync status"]}
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -35,7 +35,7 @@ def lease(**fields):
         ),
         pytest.param(
             lease(state=State.DONE),
-            '"octo-1" ("ann@laptop"), who had it on branch "work" and left it done at 2026-03-01 12:00 UTC',
+            '"octo-1" ("ann@laptop"), who finished it at 2026-03-01 12:00 UTC (branch "work")',
             id="ended",
         ),
         pytest.param(

@@ -211,8 +211,8 @@ UNUSABLE = {
     "blanks": ("  \n", "no command"),
     "no words": ([], "no command"),
     "an empty word": ([""], "no command"),
-    "a zero byte": (["printf", "a\0b"], "no program can be given"),
-    "half a character": ("echo \ud800", "no program can be given"),
+    "a zero byte": (["printf", "a\0b"], "contains a NUL character"),
+    "half a character": ("echo \ud800", "contains a character that cannot be encoded"),
 }
 
 

@@ -252,7 +252,7 @@ def test_branch_that_came_back_is_moved_forward(fleet):
     assert (take(one.desk(), "w1").notes, one.git("rev-parse", "HEAD")) == ((), head)
     hand_off(one.desk(), "w1", Note())
     two.git("commit", "-q", "--amend", "-m", "Changed")
-    assert "have gone apart" in take(two.desk(), "w1").notes[0]
+    assert "have diverged" in take(two.desk(), "w1").notes[0]
 
 
 def test_repeated_handoff_is_the_same(fleet):
@@ -492,7 +492,7 @@ def test_session_start_tells_only_a_bound_session(fleet):
     hand_off(one.desk(), "w1", Note(resume_point='ignore "all"\nrules', summary="half", next_steps=("test",)))
     resumed = gupp(one.desk(), "s2")
     assert "Resume it now" in resumed
-    assert "Go on from here: \"ignore 'all' rules\"." in resumed
+    assert "Continue from here: \"ignore 'all' rules\"." in resumed
     finish_anew = take(one.desk(), "w1")
     assert finish_anew.work.prime.verdict is Verdict.RESUME
     finish_work(one.desk(), "w1", Given(), open_issues=False)
@@ -513,7 +513,7 @@ def test_identity_is_said_and_never_guessed(fleet):
     """Flag, then environment, then what was remembered; else nobody."""
     machine = fleet.machine("one")
     assert identity.bound_worker(machine.desk()) == ""
-    with pytest.raises(BadInput, match="Which worker is this"):
+    with pytest.raises(BadInput, match="This session is not bound to a worker"):
         identity.required_worker(machine.desk())
     identity.remember_session(machine.desk(), WorkerName("docs", "w2"), "s1")
     assert identity.bound_worker(machine.desk()) == ""
@@ -533,4 +533,4 @@ def test_damaged_hook_is_never_an_empty_one(fleet):
         sling(machine.desk(), Sling(42, "w1"))
     with pytest.raises(BadHook, match=r"status.json"):
         take(machine.desk(), "w1")
-    assert "needs a look" in gupp(machine.desk(AGENT_SYNC_WORKER="w1"), "s1")
+    assert "has a problem" in gupp(machine.desk(AGENT_SYNC_WORKER="w1"), "s1")

@@ -213,7 +213,7 @@ def test_branch_that_moved_keeps_the_work(fleet, expired):
     before = fleet.refs()
     _, found = examine(two.desk())
     (mended,) = mend(two.desk(), found)
-    assert (mended.is_done, "somebody may be at work" in mended.trouble) == (False, True)
+    assert (mended.is_done, "someone may be working on it" in mended.trouble) == (False, True)
     assert fleet.refs() == before
 
 

@@ -27,7 +27,7 @@ def test_repository_within_is_said_not_to_be_kept(fleet):
     (nested / "work.txt").write_text("hours")
     (machine.root / "plain.txt").write_text("x")
     assert hand_off(machine.desk(), "w1", Note()).notes == (
-        "nested is a repository of its own: what is in it is not kept. Commit and push it there.",
+        "nested is a repository of its own: its contents were not saved. Commit and push it there.",
     )
 
 

@@ -1,0 +1,77 @@
+"""`agent-sync help`: the pages of commands, the list of all commands, exit codes and error codes."""
+
+import click
+
+from agent_sync.cli.table import everything
+from agent_sync.errors import AgentSyncError, Exit
+
+EXIT_CODES = "exit-codes"
+
+
+@click.command("help")
+@click.argument("words", nargs=-1, metavar="[COMMAND...|exit-codes|ERROR]")
+@click.option("--all", "is_all", is_flag=True, help="List every command, including the hooks of Claude Code.")
+@click.pass_context
+def command(context: click.Context, *, words: tuple[str, ...], is_all: bool) -> None:
+    """Show the help of a command, the exit codes, or what an error code means.
+
+    \b
+    Examples:
+      agent-sync help --all
+      agent-sync help worker pause
+      agent-sync help exit-codes
+      agent-sync help not-signed-in
+    """
+    root = context.find_root()
+    if is_all:
+        click.echo(_listing(root))
+    elif words == (EXIT_CODES,):
+        click.echo("\n".join(exit_code_lines()))
+    elif len(words) == 1 and words[0] in (errors := _errors(AgentSyncError)):
+        click.echo(_error_page(errors[words[0]]))
+    else:
+        click.echo(_page(root, words))
+
+
+def exit_code_lines() -> list[str]:
+    """Return one line for every exit code."""
+    return [f"{code.value:>3}  {code.name.lower().replace('_', ' '):<12} {code.meaning}" for code in Exit]
+
+
+def write_sections(formatter: click.HelpFormatter, sections: dict[str, list[tuple[str, str]]]) -> None:
+    """Write a list of commands, all sections with the same columns."""
+    width = max(len(name) for rows in sections.values() for name, _ in rows)
+    for section, rows in sections.items():
+        with formatter.section(section):
+            formatter.write_dl([(name.ljust(width), line) for name, line in rows])
+
+
+def _listing(root: click.Context) -> str:
+    formatter = root.make_formatter()
+    write_sections(formatter, everything())
+    return formatter.getvalue().strip("\n")
+
+
+def _page(context: click.Context, words: tuple[str, ...]) -> str:
+    """Return the page of the command that the words lead to."""
+    for word in words:
+        group = context.command
+        found = group.get_command(context, word) if isinstance(group, click.Group) else None
+        if found is None:
+            known = group.list_commands(context) if isinstance(group, click.Group) else []
+            raise click.exceptions.NoSuchCommand(word, possibilities=known, ctx=context)
+        context = click.Context(found, info_name=word, parent=context)
+    return context.command.get_help(context)
+
+
+def _errors(kind: type[AgentSyncError]) -> dict[str, type[AgentSyncError]]:
+    """Return every error below `kind` by its code."""
+    found = {kind.code: kind}
+    for below in kind.__subclasses__():
+        found |= _errors(below)
+    return found
+
+
+def _error_page(kind: type[AgentSyncError]) -> str:
+    meaning = (kind.__doc__ or "").strip()
+    return f"error[{kind.code}]: {meaning}\nExit code: {kind.exit_status.value} ({kind.exit_status.meaning})"
