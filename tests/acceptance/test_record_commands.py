@@ -264,7 +264,7 @@ def test_workspaces_are_listed_and_destroyed(tasks):
     assert [(one["is_here"], one["tasks"]) for one in found] == [(True, [{"task_id": TASK, "state": "step_pending"}])]
     name = found[0]["name"]
     assert tasks.do("workspace", "destroy", name).status == 2
-    assert "is at work on" in tasks.do("workspace", "destroy", name, "--yes").stderr
+    assert "is working on" in tasks.do("workspace", "destroy", name, "--yes").stderr
     assert tasks.record(TASK)["state"] == "step_pending"
     client.crash()
     assert "Deleted 1 records" in tasks.do("workspace", "destroy", name, "--yes").stdout

@@ -97,7 +97,7 @@ def test_from_sling_to_result_over_two_machines(theatre, second):
         (["sling", "40", "w1"], 3, "Issue #40 is held by mona."),
         (["sling", "x", "w1"], 2, "is not an issue number"),
         (["sling", "42", "w1", "--timeout", "soon"], 2, "is not a duration"),
-        (["sling", "42", "w1", "--input", "[]"], 2, "no JSON object"),
+        (["sling", "42", "w1", "--input", "[]"], 2, "not a JSON object"),
         (["handoff"], 2, "This session is not bound to a worker."),
         (["result", "--worker", "w1"], 2, "main/w1 has no hook"),
         (["result", "--worker", "w1", "--output", "{"], 2, "--output is not JSON"),
