@@ -31,6 +31,8 @@ LARGEST = 32 << 20
 # How the client begins a prompt that no human typed.
 WAKE_UP = b"<task-notification"
 _PIPE_ROOM = 65536
+# The client writes when the process has started; a busy machine may take a moment.
+_MOMENT, _GLANCE = 0.25, 0.001
 
 
 def is_nested() -> bool:
@@ -121,7 +123,7 @@ def read_stdin(patience: float = SILENCE) -> bytes:
     try:
         if os.isatty(0):
             return b"{}"
-        first = _at_once()
+        first = _soon()
         if first == b"" or (first and len(first) < _PIPE_ROOM and first.rstrip().endswith(b"}")):
             return first
         whole = (first or b"") + _waited_for(patience)
@@ -138,8 +140,16 @@ def rest_of_stdin() -> bytes:
         return b""
 
 
+def _soon() -> bytes | None:
+    """Return the first piece if it is there or comes in a moment, which spares the loading of `select`; else None."""
+    give_up = time.monotonic() + _MOMENT
+    while (first := _at_once()) is None and time.monotonic() < give_up:
+        time.sleep(_GLANCE)
+    return first
+
+
 def _at_once() -> bytes | None:
-    """Return the first piece if it is there, which spares the loading of `select`; None where it must be waited for."""
+    """Return what is there now; None where it must be waited for."""
     was_blocking = os.get_blocking(0)
     os.set_blocking(0, False)
     try:
