@@ -58,7 +58,7 @@ def next_step(stands: Situation) -> NextStep:  # noqa: PLR0912  # one arm for ea
         case Free(has_board):
             return NextStep("Nothing is claimed here.", "agent-sync next" if has_board else "agent-sync init")
         case Unusable(reason):
-            return NextStep(f"The claim file cannot be used: {_text(reason)}", "agent-sync doctor")
+            return NextStep(f"The claim file cannot be used: {quoted(reason, limit=300)}.", "agent-sync doctor")
         case Unclaimed(task_id, issue):
             said = f"Task {task_id} has a record here, but no claim file: claim issue #{issue} again, or give it up."
             return NextStep(said, f"agent-sync claim {issue}")
@@ -103,7 +103,7 @@ def next_step(stands: Situation) -> NextStep:  # noqa: PLR0912  # one arm for ea
             said = f"Issue #{issue} was left on the hook of {quoted(worker)}; `agent-sync worker take` resumes it."
             return NextStep(said, "agent-sync worker take")
         case Lost(_, holder):
-            who = one_line(holder, limit=300)
+            who = quoted(holder, limit=300)
             said = f"It is held by {who} now: stop working on it. Nothing more is written to GitHub from here."
             return NextStep(said, "agent-sync release")
         case LeaseUnknown(issue, reason):
@@ -140,7 +140,8 @@ def _recorded(task: Recorded) -> NextStep:
 
 
 def _waiting(task: WaitingForHuman) -> NextStep:
-    said = f"A human must act first: {_text(task.waiting_for)} Tell them, and do nothing else on this task until then."
+    reason = quoted(task.waiting_for, limit=300)
+    said = f"A human must act first: {reason}. Tell them, and do nothing else on this task until then."
     return NextStep(said, "agent-sync resume" if task.is_claim else "agent-sync approve")
 
 

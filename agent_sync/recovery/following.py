@@ -8,7 +8,7 @@ from typing import assert_never
 from agent_sync.claim.model import Claim
 from agent_sync.claim.phases import Phase
 from agent_sync.lifecycle.checks import CI
-from agent_sync.lifecycle.foreign import one_line, quoted
+from agent_sync.lifecycle.foreign import quoted
 from agent_sync.recovery.machine import moved, reworked
 from agent_sync.recovery.model import Event, Record
 from agent_sync.recovery.states import TERMINAL, Move, State, StepStatus
@@ -31,7 +31,7 @@ def goal_of(claim: Claim) -> Goal:
     """Return where the record of `claim` belongs; work that is elsewhere now waits, whatever its phase."""
     goal, lease = _goal_of_phase(claim), claim.lease
     if lease and claim.is_lost:
-        return replace(goal, waits=f"issue #{claim.issue_number} is held by {one_line(lease.lost_to, limit=300)}")
+        return replace(goal, waits=f"issue #{claim.issue_number} is held by {quoted(lease.lost_to, limit=300)}")
     if lease and claim.is_left:
         return replace(goal, waits=f"issue #{claim.issue_number} was left on the hook of {quoted(lease.left_on)}")
     return goal

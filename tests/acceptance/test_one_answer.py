@@ -101,7 +101,7 @@ def test_one_reply_gives_one_order(claimed):
     kill_a_session(claimed, commits=False)
     said = agent(claimed.hook("session-start", stdin=SESSION))
     assert "State: awaiting_human" in said
-    assert "The step has no checkpoint and may do harm when it is repeated" in said.split("READ ")[1]
+    assert "The step has no checkpoint and may not be safe to repeat" in said.split("READ ")[1]
     assert "goes on" not in said
     assert "Keep working" not in said
     assert following(claimed) == "agent-sync resume"
@@ -160,8 +160,8 @@ def test_next_after_failed_ci(opened):
     assert following(opened) == "agent-sync push"
     opened.stage.command("sync")
     assert following(opened, "--offline") == "agent-sync push"
-    assert "CI failed on PR #45: test." in agent(opened.hook("session-start", stdin=SESSION))
-    assert "CI failed on PR #45: test." in page(opened)
+    assert 'CI failed on PR #45: "test".' in agent(opened.hook("session-start", stdin=SESSION))
+    assert 'CI failed on PR #45: "test".' in page(opened)
 
 
 def test_next_after_a_local_commit(opened):
@@ -195,10 +195,10 @@ def test_sync_reports_what_it_saw(opened):
     check(opened, "failure")
     for _ in range(3):
         said = opened.stage.command("sync").stdout
-        assert "CI            failed, 0/1 passed: test" in said
+        assert 'CI            failed, 0/1 passed: "test"' in said
         assert "Next: agent-sync push" in said
     opened.stage.act("review", pull=45, state="CHANGES_REQUESTED", by="mona")
-    assert "reviews       changes requested by mona" in opened.stage.command("sync").stdout
+    assert 'reviews       changes requested by "mona"' in opened.stage.command("sync").stdout
 
 
 def test_sync_says_why_nothing_moved(claimed):

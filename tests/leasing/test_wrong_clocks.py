@@ -12,7 +12,7 @@ from agent_sync.cli.fleet import rows_of
 from agent_sync.errors import Refused
 from agent_sync.hooks.renewal import look
 from agent_sync.leases.keeper import RemoteKeeper
-from agent_sync.leasing.fence import pushed
+from agent_sync.leasing.fence import pushed, stopped
 from agent_sync.leasing.fleet import fleet as everything
 from agent_sync.leasing.standing import lease_line
 from agent_sync.rounds import BUSY
@@ -57,7 +57,8 @@ def test_others_see_a_lease_that_runs_from_now(shared, ann):
     year = f"{clock.now():%Y}"
     with pytest.raises(Refused, match=f"it has not expired.* it expires at {year}-"):
         take(bob.desk(**SESSION), shared.issues.task(42), Wish(take_over=True))
-    assert "expires in 1 h" in lease_line(ann.desk(), ann.desk().store.read(), offline=False)
+    held = ann.desk().store.read()
+    assert "expires in 1 h" in lease_line(ann.desk(), held, stopped(ann.desk(), held))
 
 
 @pytest.mark.filterwarnings("ignore:subprocess:ResourceWarning")

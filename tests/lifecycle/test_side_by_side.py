@@ -59,7 +59,7 @@ def test_agreement_has_no_notes():
         ({"held": OPEN, "seen": pull(state=PullState.CLOSED)}, "pull request", "closed without merging"),
         ({"held": OPEN, "seen": pull(is_conflicting=True)}, "pull request", "conflicts with its base branch"),
         ({"held": OPEN, "seen": pull(checks=(Check("lint", "FAILURE"),))}, "CI", "lint"),
-        ({"held": OPEN, "seen": pull(changes_requested_by=("mona",))}, "reviews", "by mona"),
+        ({"held": OPEN, "seen": pull(changes_requested_by=("mona",))}, "reviews", 'by "mona"'),
         ({"task": replace(TASK, is_open=False)}, "issue", "the issue is closed, the claim is not done"),
         ({"task": replace(TASK, assignees=())}, "issue", "you are not assigned"),
         ({"task": replace(TASK, card=NoCard("Not on the board."))}, "card", "Not on the board."),

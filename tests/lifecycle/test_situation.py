@@ -52,7 +52,7 @@ def test_every_situation_is_tried_here():
 def test_next_step_is_said_in_plain_words(stands):
     """Each situation has a sentence; the command is one of ours, or nothing is to be typed."""
     step = next_step(stands)
-    assert step.sentence[:1].isupper() or step.sentence.startswith(("mona", "ann"))
+    assert step.sentence[:1].isupper() or step.sentence.startswith('"mona"')
     assert step.sentence.endswith((".", "!", "?"))
     assert not any(words in step.sentence for words in BANNED)
     assert step.command.startswith("agent-sync ") or step.command == ""
