@@ -19,7 +19,6 @@ ALLOWED = (
     "Bash(agent-sync doctor*)",
     "Bash(agent-sync checkpoint *)",
     "Bash(agent-sync record status*)",
-    "Bash(agent-sync record status*)",
     "Bash(agent-sync hook status*)",
 )
 # Who can read the key can sign receipts: the agent has no business with it.
