@@ -14,7 +14,7 @@ def main() -> None:
         hook()
     elif sys.argv[1:] == ["statusline"]:
         # The client runs it after every message, so it does not wait for the command line to load.
-        from agent_sync import statusline
+        from agent_sync.events import statusline
 
         statusline.main()
     elif sys.argv[1:3] in (["gate", "stop-hook"], ["gauntlet", "stop-hook"]) and "--help" not in sys.argv:
@@ -35,33 +35,32 @@ def answer(line: str) -> None:
 
 def gate_line(raw: bytes) -> str | None:
     """Return what the gate says of a stop, nothing where none is configured, or None where it has to look."""
-    from agent_sync import quiet
+    from agent_sync.quiet import answer as quiet
 
     if quiet.is_nested() or quiet.gate_root(raw) is None:
         return ""
-    from agent_sync.gauntlet import quick
+    from agent_sync.quiet import gate as quick
 
     return quick.line(raw)
 
 
 def stop_gate() -> None:
     """Answer a stop with the gate alone, at once if that certainly needs no run."""
-    from agent_sync import quiet
-    from agent_sync.gauntlet import quick
+    from agent_sync.quiet import answer as quiet, gate as quick
 
     raw = quiet.read_stdin()
     line = quick.line(raw)
     if line is not None:
         answer(line)
         os._exit(0)
-    from agent_sync.hooks.stop_gate import run
+    from agent_sync.events.stop_gate import run
 
     run(raw)
 
 
 def hook() -> None:
     """Answer a hook of Claude Code, from the stamp if that is enough."""
-    from agent_sync import quiet
+    from agent_sync.quiet import answer as quiet
 
     raw = quiet.read_stdin()
     # A watcher is not a short answer: only what silences every hook silences it from here.
@@ -73,7 +72,7 @@ def hook() -> None:
                 quiet.keep(sys.argv[1], raw)
             # Nothing was opened, so there is nothing to finalise.
             os._exit(0)
-    from agent_sync.hooks.run import run
+    from agent_sync.events.run import run
 
     run(sys.argv[1:], raw)
 

@@ -6,11 +6,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from agent_sync.desk import Desk, desk_at
-from agent_sync.gauntlet.config import load_project
-from agent_sync.gauntlet.execute import execute_run
-from agent_sync.gauntlet.plan import Scope, plan
-from agent_sync.place import worktree
+from agent_sync.context import Desk, desk_at
+from agent_sync.gates.config.project import load_project
+from agent_sync.gates.plan.plan import Scope, plan
+from agent_sync.gates.run.execute import execute_run
+from agent_sync.worktree import worktree
 
 GATES, SECONDS = 4, 5
 ENTRIES, FILES = 100, 20_000

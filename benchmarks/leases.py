@@ -11,14 +11,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from agent_sync.emulator.server import Running, running
-from agent_sync.git import Git
 from agent_sync.leases import rules
 from agent_sync.leases.identity import fresh_id, holder_here
 from agent_sync.leases.keeper import RemoteKeeper
 from agent_sync.leases.model import Holder
 from agent_sync.leases.results import Listing, Request, Won
-from agent_sync.place import worktree
-from agent_sync.processes import Processes
+from agent_sync.system.git import Git
+from agent_sync.system.processes import Processes
+from agent_sync.worktree import worktree
 
 FEW, MANY = 10, 10_000
 ROUNDS = int(os.environ.get("ROUNDS", "60")) // 6

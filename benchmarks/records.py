@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 from functools import reduce
 from pathlib import Path
 
-from agent_sync.recovery.machine import begun, moved
-from agent_sync.recovery.model import Record
-from agent_sync.recovery.states import Move, State
-from agent_sync.recovery.store import RecordStore
-from agent_sync.recovery.templates import CLAIM_TO_CLOSE, steps_of
+from agent_sync.record.disk.store import RecordStore
+from agent_sync.record.machine.machine import begun, moved
+from agent_sync.record.machine.model import Record
+from agent_sync.record.machine.states import Move, State
+from agent_sync.record.machine.templates import CLAIM_TO_CLOSE, steps_of
 from agent_sync.settings import Settings
 
 FEW, MANY = 300, 10_000

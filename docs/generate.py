@@ -12,16 +12,16 @@ from typing import get_args
 
 import click
 
-from agent_sync.claim.model import Claim
-from agent_sync.claim.phases import Phase
 from agent_sync.cli.app import LazyGroup, app
 from agent_sync.cli.help import exit_code_lines
 from agent_sync.cli.table import HOOK_COMMANDS
-from agent_sync.lifecycle.facts import Trigger
-from agent_sync.lifecycle.situations import Situation
-from agent_sync.lifecycle.steps import STEPS, TRANSITIONS
 from agent_sync.settings import Settings, variables
 from agent_sync.settings.authority import decides
+from agent_sync.task.claim.model import Claim
+from agent_sync.task.claim.phases import Phase
+from agent_sync.task.decision.facts import Trigger
+from agent_sync.task.decision.situations import Situation
+from agent_sync.task.decision.steps import STEPS, TRANSITIONS
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMAS = ROOT / "agent_sync" / "schemas"

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from agent_sync import files
+from agent_sync.system import files
 
 TEXT = bytes(range(256)) * 40
 

@@ -4,8 +4,8 @@ import subprocess
 import pytest
 
 from agent_sync.errors import BadInput, GitFailed
-from agent_sync.git import Git
-from agent_sync.processes import Processes
+from agent_sync.system.git import Git
+from agent_sync.system.processes import Processes
 
 
 def sh(root, *command):

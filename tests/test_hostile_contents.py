@@ -13,23 +13,24 @@ from support.hostile import documents, every_odd
 from support.receipts import receipt
 from support.stored_records import full_store
 
-from agent_sync import spool, statusline
-from agent_sync.claim.model import parse as parse_claim
 from agent_sync.errors import AgentSyncError
-from agent_sync.gauntlet.stop_event import read_event
-from agent_sync.hooks.event import parse as parse_event
-from agent_sync.lifecycle.actions import Notice
-from agent_sync.lifecycle.facts import Trigger
-from agent_sync.memory import Memory
-from agent_sync.outbox import Outbox
-from agent_sync.place import Place, worktree
-from agent_sync.recovery import generations, tombstones
-from agent_sync.recovery.active import active_record
-from agent_sync.recovery.disk import disk
-from agent_sync.recovery.examining import found_receipt
-from agent_sync.recovery.home import Home
-from agent_sync.recovery.receipt import from_values
-from agent_sync.recovery.store import RecordStore
+from agent_sync.events import statusline
+from agent_sync.events.event import parse as parse_event
+from agent_sync.gates.stop_event import read_event
+from agent_sync.record.disk import generations, tombstones
+from agent_sync.record.disk.active import active_record
+from agent_sync.record.disk.disk import disk
+from agent_sync.record.disk.home import Home
+from agent_sync.record.disk.store import RecordStore
+from agent_sync.record.observe import last_words as spool
+from agent_sync.record.receipts.examining import found_receipt
+from agent_sync.record.receipts.receipt import from_values
+from agent_sync.task.claim.model import parse as parse_claim
+from agent_sync.task.decision.actions import Notice
+from agent_sync.task.decision.facts import Trigger
+from agent_sync.task.notes import Memory
+from agent_sync.task.outbox import Outbox
+from agent_sync.worktree import Place, worktree
 
 LEASE = {"where": "remote", "epoch": 1, "nonce": "n", "renewed_at": "2026-11-16T12:00:00Z", "ttl_s": 3600.0}
 CHECKS = {"sha": "a" * 40, "passed": 1, "total": 2, "state": "failed"}

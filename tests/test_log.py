@@ -3,9 +3,9 @@ import json
 import pytest
 from support.claims import NOW
 
-from agent_sync import log as log_module
-from agent_sync.log import Log
-from agent_sync.place import worktree
+from agent_sync.system import log as log_module
+from agent_sync.system.log import Log
+from agent_sync.worktree import worktree
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent_sync.masking import masked, masked_values, secrets_of
+from agent_sync.system.masking import masked, masked_values, secrets_of
 
 SHA, TREE = "25fb45d1c0ffee25fb45d1c0ffee25fb45d1c0ff", "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 LETTERS = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6kL9nO2qR5tU8wX1zA4cD7fG0iJ3l"

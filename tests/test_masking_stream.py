@@ -4,7 +4,7 @@ import itertools
 
 from hypothesis import given, strategies as st
 
-from agent_sync.masking_stream import LONGEST_LINE, StreamMask
+from agent_sync.system.masking_stream import LONGEST_LINE, StreamMask
 
 TOKEN = "ghp_" + "a1B2" * 9
 KEY = "-----BEGIN RSA PRIVATE KEY-----\n" + "MIIEow\n" * 5 + "-----END RSA PRIVATE KEY-----\n"

@@ -1,7 +1,7 @@
 import pytest
 
-from agent_sync.lifecycle.actions import Notice
-from agent_sync.outbox import REMEMBERED, Readers, unread
+from agent_sync.task.decision.actions import Notice
+from agent_sync.task.outbox import REMEMBERED, Readers, unread
 
 BOTH = Readers(human=True, agent=True)
 HUMAN = Readers(human=True, agent=False)

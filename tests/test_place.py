@@ -2,7 +2,7 @@ import subprocess
 
 import pytest
 
-from agent_sync.place import place_of, worktree
+from agent_sync.worktree import place_of, worktree
 
 
 def git(*arguments, cwd):

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from agent_sync.processes import Finished, Processes
+from agent_sync.system.processes import Finished, Processes
 
 
 def run(command, **options):

@@ -13,12 +13,12 @@ from support.command import COMMAND, run, settle
 from support.desk import Workshop
 from support.github import FakeGitHub, pull
 
-from agent_sync import quiet
-from agent_sync.claim.phases import Phase
-from agent_sync.hooks import run as hook_run, stamp
-from agent_sync.hooks.event import HookEvent
-from agent_sync.lifecycle.actions import Notice
-from agent_sync.lifecycle.facts import PullState, Trigger
+from agent_sync.events import run as hook_run, stamp
+from agent_sync.events.event import HookEvent
+from agent_sync.quiet import answer as quiet
+from agent_sync.task.claim.phases import Phase
+from agent_sync.task.decision.actions import Notice
+from agent_sync.task.decision.facts import PullState, Trigger
 
 FORBIDDEN = {"json", "re", "logging", "subprocess", "dataclasses", "typing", "pathlib", "enum", "click", "pydantic"}
 COMMANDS = [

@@ -8,11 +8,11 @@ from support.claims import claim
 from support.desk import Workshop
 from support.github import CARD, FakeGitHub, pull
 
-from agent_sync import files
-from agent_sync.claim.phases import Phase
 from agent_sync.errors import GitHubDown, RateLimited, Refused
-from agent_sync.lifecycle.checks import Check
-from agent_sync.lifecycle.facts import NoCard, PullState, Trigger
+from agent_sync.system import files
+from agent_sync.task.claim.phases import Phase
+from agent_sync.task.decision.checks import Check
+from agent_sync.task.decision.facts import NoCard, PullState, Trigger
 
 WRITES = {"open_pull", "move_card", "close_task"}
 

@@ -7,8 +7,8 @@ from hypothesis import given, strategies as st
 from support.claims import claim
 from support.command import fixture, run
 
-from agent_sync.claim.phases import Phase
-from agent_sync.statusline import UNUSABLE, line_for, line_of
+from agent_sync.events.statusline import UNUSABLE, line_for, line_of
+from agent_sync.task.claim.phases import Phase
 
 CHECKS = {"sha": "a" * 40, "passed": 2, "total": 3, "state": "running"}
 

@@ -9,7 +9,7 @@ import pytest
 from support.claims import claim
 from support.command import fixture, run
 
-from agent_sync import files
+from agent_sync.system import files
 
 STATE = ".git/agentsync/"
 # Every file that hooks and commands write, as a killed writer leaves it: swept by whoever writes that file next.

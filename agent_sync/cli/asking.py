@@ -5,8 +5,8 @@ import sys
 import click
 
 from agent_sync.errors import BadInput
-from agent_sync.install.plan import Plan
-from agent_sync.install.shown import diff, verb
+from agent_sync.setup.install.plan import Plan
+from agent_sync.setup.install.shown import diff, verb
 
 COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 

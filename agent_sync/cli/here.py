@@ -2,16 +2,17 @@
 
 import click
 
-from agent_sync import quiet, settings as settings_file
-from agent_sync.claim.model import Claim
-from agent_sync.desk import Desk, desk_at
+from agent_sync import settings as settings_file
+from agent_sync.context import Desk, desk_at
 from agent_sync.errors import AgentSyncError, BadConfig, BadInput
-from agent_sync.hooks.record import kept
-from agent_sync.lifecycle.messages import RECORD_UNWRITTEN
-from agent_sync.lifecycle.next_step import next_step
-from agent_sync.place import Place, place_of
+from agent_sync.events.parts.record import kept
+from agent_sync.quiet import answer as quiet
 from agent_sync.settings.approvals import held_back_line
-from agent_sync.situation_here import situation_of
+from agent_sync.task.claim.model import Claim
+from agent_sync.task.decision.messages import RECORD_UNWRITTEN
+from agent_sync.task.decision.next_step import next_step
+from agent_sync.task.situation_here import situation_of
+from agent_sync.worktree import Place, place_of
 
 
 def place_here() -> Place:

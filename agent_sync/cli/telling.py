@@ -7,14 +7,14 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from agent_sync.claim.model import Claim
-from agent_sync.desk import Desk
-from agent_sync.gating import pull_gate_root
-from agent_sync.lifecycle.checks import CI
-from agent_sync.lifecycle.foreign import one_line, quoted
-from agent_sync.lifecycle.next_step import WATCH, next_step
-from agent_sync.lifecycle.situation import checks_known
-from agent_sync.lifecycle.situations import Situation
+from agent_sync.context import Desk
+from agent_sync.gates.pull import pull_gate_root
+from agent_sync.task.claim.model import Claim
+from agent_sync.task.decision.checks import CI
+from agent_sync.task.decision.next_step import WATCH, next_step
+from agent_sync.task.decision.outside_text import one_line, quoted
+from agent_sync.task.decision.situation import checks_known
+from agent_sync.task.decision.situations import Situation
 
 
 def next_line(stands: Situation, *, is_watching: bool = False) -> str:
@@ -66,8 +66,8 @@ def _gates(desk: Desk) -> str:
     root = pull_gate_root(desk)
     if root is None:
         return ""
-    from agent_sync.gauntlet import state as states
-    from agent_sync.gauntlet.glance import glance
+    from agent_sync.gates.config.glance import glance
+    from agent_sync.gates.memory import state as states
 
     last = states.read(Path(glance(desk.place, Path(root), desk.environment).log_dir))
     return one_line(last.status) if last and last.status else "not run yet"

@@ -16,9 +16,9 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from agent_sync.claim.phases import Phase
 from agent_sync.demo.stage import Played, Stage
 from agent_sync.demo.story import Scene
+from agent_sync.task.claim.phases import Phase
 
 COLUMNS = ("Todo", "In Progress", "In Review", "Done")
 SHOWN = 20

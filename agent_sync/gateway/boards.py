@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from agent_sync.gateway.answer import Answer, Json, nodes_of
-from agent_sync.gateway.asking import demanded, thing_at
 from agent_sync.gateway.cards import board_variables, options_of, values_of
-from agent_sync.gateway.failures import Call
-from agent_sync.gateway.line import Line
-from agent_sync.gateway.tokens import Area
-from agent_sync.lifecycle.tasks import BoardIssue, BoardSeen
+from agent_sync.gateway.transport.answer import Answer, Json, nodes_of
+from agent_sync.gateway.transport.asking import demanded, thing_at
+from agent_sync.gateway.transport.failures import Call
+from agent_sync.gateway.transport.line import Line
+from agent_sync.gateway.transport.tokens import Area
 from agent_sync.settings.tables import Board
+from agent_sync.task.decision.tasks import BoardIssue, BoardSeen
 
 PROJECT = ("boardOwner", "projectV2")
 _MARKS = re.compile(r'["\\]')

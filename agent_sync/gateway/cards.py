@@ -4,12 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from agent_sync.gateway.answer import Answer, Json, nodes_of
-from agent_sync.gateway.failures import Call
-from agent_sync.gateway.line import Line
-from agent_sync.gateway.tokens import Area
-from agent_sync.lifecycle.facts import Card, NoCard
+from agent_sync.gateway.transport.answer import Answer, Json, nodes_of
+from agent_sync.gateway.transport.failures import Call
+from agent_sync.gateway.transport.line import Line
+from agent_sync.gateway.transport.tokens import Area
 from agent_sync.settings.tables import Board
+from agent_sync.task.decision.facts import Card, NoCard
 
 ISSUE = ("repository", "issue")
 ITEMS = (*ISSUE, "projectItems")

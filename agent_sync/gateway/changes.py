@@ -4,15 +4,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from agent_sync.errors import Refused
-from agent_sync.gateway.answer import Answer, Part
-from agent_sync.gateway.asking import demanded, thing_at
 from agent_sync.gateway.cards import card_of
-from agent_sync.gateway.failures import Call
-from agent_sync.gateway.line import Line
-from agent_sync.gateway.tokens import Area
-from agent_sync.lifecycle.actions import CardChange
-from agent_sync.lifecycle.board import option_id
-from agent_sync.lifecycle.facts import Card
+from agent_sync.gateway.transport.answer import Answer, Part
+from agent_sync.gateway.transport.asking import demanded, thing_at
+from agent_sync.gateway.transport.failures import Call
+from agent_sync.gateway.transport.line import Line
+from agent_sync.gateway.transport.tokens import Area
+from agent_sync.task.decision.actions import CardChange
+from agent_sync.task.decision.board import option_id
+from agent_sync.task.decision.facts import Card
 
 CARD_PARTS = ("status", "noStatus", "agent", "noAgent")
 # How GitHub says that an option's id was given to it anew since it was read.

@@ -3,13 +3,13 @@
 from contextlib import closing
 
 from agent_sync.errors import GitHubDown
-from agent_sync.gateway.asking import ask, thing_at
 from agent_sync.gateway.cards import ISSUE
-from agent_sync.gateway.failures import Call
-from agent_sync.gateway.line import Line
-from agent_sync.gateway.tokens import Area
-from agent_sync.lifecycle.tasks import Convoy
-from agent_sync.masking import masked
+from agent_sync.gateway.transport.asking import ask, thing_at
+from agent_sync.gateway.transport.failures import Call
+from agent_sync.gateway.transport.line import Line
+from agent_sync.gateway.transport.tokens import Area
+from agent_sync.system.masking import masked
+from agent_sync.task.decision.tasks import Convoy
 
 
 def convoy(line: Line, issue: int) -> Convoy:
@@ -53,7 +53,7 @@ def file_issue(line: Line, title: str, body: str, *, marker: str) -> int:
 
 def _label(line: Line, issue: int, label: str, attempted: str) -> None:
     """Put a label on by name: REST makes one that the repository does not have yet."""
-    from agent_sync.gateway.rest import Rest
+    from agent_sync.gateway.transport.rest import Rest
 
     call = Call("", attempted=attempted, area=Area.ISSUES, is_write=True)
     with closing(Rest(line)) as rest:

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from agent_sync.gateway import boards, filing, polls, reads, writes
-from agent_sync.gateway.line import Line
-from agent_sync.lifecycle.actions import CardChange, CloseTask, OpenPull
-from agent_sync.lifecycle.facts import Card, Closing, Lookup, NoCard, Pull
-from agent_sync.lifecycle.tasks import BoardIssue, BoardSeen, BoardShape, Convoy, Person, Task
+from agent_sync.gateway.transport.line import Line
+from agent_sync.task.decision.actions import CardChange, CloseTask, OpenPull
+from agent_sync.task.decision.facts import Card, Closing, Lookup, NoCard, Pull
+from agent_sync.task.decision.tasks import BoardIssue, BoardSeen, BoardShape, Convoy, Person, Task
 
 
 class GitHub:

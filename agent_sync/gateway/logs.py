@@ -8,11 +8,11 @@ import httpx
 
 from agent_sync import __version__
 from agent_sync.errors import NotFound
-from agent_sync.gateway.endpoint import is_loopback
-from agent_sync.gateway.failures import Call
-from agent_sync.gateway.line import Line
-from agent_sync.gateway.tokens import Area
-from agent_sync.gateway.trouble import FailedRequest, Kind, Trouble, one_line
+from agent_sync.gateway.transport.endpoint import is_loopback
+from agent_sync.gateway.transport.failures import Call
+from agent_sync.gateway.transport.line import Line
+from agent_sync.gateway.transport.tokens import Area
+from agent_sync.gateway.transport.trouble import FailedRequest, Kind, Trouble, one_line
 
 MOST_LINES = 100
 MOST_BYTES = 256 * 1024
@@ -22,7 +22,7 @@ _JOB = re.compile(r"/(?:actions/runs/\d+/jobs?|runs|check-runs)/(\d+)(?:$|[/?#])
 
 def job_log(line: Line, check_url: str) -> str:
     """Return the last lines of the log of the Actions job a check belongs to."""
-    from agent_sync.gateway.rest import Rest
+    from agent_sync.gateway.transport.rest import Rest
 
     call = Call("", attempted=f"reading the log of {one_line(check_url)}", area=Area.ACTIONS)
     job = _JOB.search(check_url)

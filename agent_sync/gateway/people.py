@@ -5,10 +5,10 @@ from datetime import datetime
 from email.utils import parsedate_to_datetime
 
 from agent_sync.errors import NotFound
-from agent_sync.gateway.asking import ask, thing_at
-from agent_sync.gateway.failures import Call
-from agent_sync.gateway.line import Line
-from agent_sync.lifecycle.tasks import Person
+from agent_sync.gateway.transport.asking import ask, thing_at
+from agent_sync.gateway.transport.failures import Call
+from agent_sync.gateway.transport.line import Line
+from agent_sync.task.decision.tasks import Person
 
 SCOPES = "x-oauth-scopes"
 
@@ -22,7 +22,7 @@ def viewer(line: Line) -> Person:
 
 
 def _headers(line: Line, call: Call) -> dict[str, str]:
-    from agent_sync.gateway.rest import Rest
+    from agent_sync.gateway.transport.rest import Rest
 
     with closing(Rest(line)) as rest:
         try:

@@ -1,13 +1,13 @@
 """Polls one pull request: its state, its reviews, whether it can be merged, and the checks of its head commit."""
 
-from agent_sync.gateway.answer import Answer, Json, nodes_of
-from agent_sync.gateway.asking import ask, thing_at
-from agent_sync.gateway.failures import Call
-from agent_sync.gateway.line import Line
 from agent_sync.gateway.pulls import check_of, pull_of
-from agent_sync.gateway.tokens import Area, advice
-from agent_sync.lifecycle.checks import Check
-from agent_sync.lifecycle.facts import Pull
+from agent_sync.gateway.transport.answer import Answer, Json, nodes_of
+from agent_sync.gateway.transport.asking import ask, thing_at
+from agent_sync.gateway.transport.failures import Call
+from agent_sync.gateway.transport.line import Line
+from agent_sync.gateway.transport.tokens import Area, advice
+from agent_sync.task.decision.checks import Check
+from agent_sync.task.decision.facts import Pull
 
 PULL = ("repository", "pullRequest")
 REVIEWS = (*PULL, "latestOpinionatedReviews")

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from agent_sync.gateway.answer import Json, nodes_of
-from agent_sync.lifecycle.checks import Check
-from agent_sync.lifecycle.facts import Pull, PullState
+from agent_sync.gateway.transport.answer import Json, nodes_of
+from agent_sync.task.decision.checks import Check
+from agent_sync.task.decision.facts import Pull, PullState
 
 STATES = {"OPEN": PullState.OPEN, "CLOSED": PullState.CLOSED, "MERGED": PullState.MERGED}
 

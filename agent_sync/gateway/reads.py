@@ -1,14 +1,14 @@
 """The questions of the lifecycle: one request each."""
 
-from agent_sync.gateway.answer import Answer, Json
-from agent_sync.gateway.asking import ask, ask_with_card, demanded, thing_at
 from agent_sync.gateway.cards import BOARD_PLACES, ISSUE, NO_PROJECT, board_variables, find_card, item_on, values_of
-from agent_sync.gateway.failures import Call
-from agent_sync.gateway.line import Line
 from agent_sync.gateway.pulls import own_pulls, pull_of
-from agent_sync.gateway.tokens import Area
-from agent_sync.lifecycle.facts import Card, Closing, Lookup, NoCard, Pull
-from agent_sync.lifecycle.tasks import Person, Task
+from agent_sync.gateway.transport.answer import Answer, Json
+from agent_sync.gateway.transport.asking import ask, ask_with_card, demanded, thing_at
+from agent_sync.gateway.transport.failures import Call
+from agent_sync.gateway.transport.line import Line
+from agent_sync.gateway.transport.tokens import Area
+from agent_sync.task.decision.facts import Card, Closing, Lookup, NoCard, Pull
+from agent_sync.task.decision.tasks import Person, Task
 
 REPOSITORY = ("repository",)
 FEEDBACK = ("repository", "pullRequest", "latestOpinionatedReviews")

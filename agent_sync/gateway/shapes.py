@@ -1,12 +1,12 @@
 """Reads which boards there are and what fields they have."""
 
-from agent_sync.gateway.answer import Json, nodes_of
-from agent_sync.gateway.asking import ask
 from agent_sync.gateway.cards import board_variables
-from agent_sync.gateway.failures import Call
-from agent_sync.gateway.line import Line
-from agent_sync.gateway.tokens import Area
-from agent_sync.lifecycle.tasks import BoardField, BoardShape
+from agent_sync.gateway.transport.answer import Json, nodes_of
+from agent_sync.gateway.transport.asking import ask
+from agent_sync.gateway.transport.failures import Call
+from agent_sync.gateway.transport.line import Line
+from agent_sync.gateway.transport.tokens import Area
+from agent_sync.task.decision.tasks import BoardField, BoardShape
 
 
 def boards(line: Line) -> tuple[BoardShape, ...]:

@@ -4,24 +4,16 @@ from dataclasses import replace
 from typing import Any
 
 from agent_sync.errors import GitHubDown, GitHubError, Refused
-from agent_sync.gateway.answer import Answer, Part
-from agent_sync.gateway.changes import (
-    NO_PARTS,
-    CardParts,
-    is_reissued,
-    parts_of,
-    refused_part,
-    reread,
-    undone,
-)
-from agent_sync.gateway.failures import Call
-from agent_sync.gateway.line import Line
+from agent_sync.gateway.changes import NO_PARTS, CardParts, is_reissued, parts_of, refused_part, reread, undone
 from agent_sync.gateway.pulls import pull_of
-from agent_sync.gateway.tokens import Area
-from agent_sync.lifecycle.actions import CardChange, CloseTask, OpenPull
-from agent_sync.lifecycle.facts import Pull
-from agent_sync.lifecycle.tasks import Task
-from agent_sync.masking import masked
+from agent_sync.gateway.transport.answer import Answer, Part
+from agent_sync.gateway.transport.failures import Call
+from agent_sync.gateway.transport.line import Line
+from agent_sync.gateway.transport.tokens import Area
+from agent_sync.system.masking import masked
+from agent_sync.task.decision.actions import CardChange, CloseTask, OpenPull
+from agent_sync.task.decision.facts import Pull
+from agent_sync.task.decision.tasks import Task
 
 
 def move_card(line: Line, change: CardChange) -> None:

@@ -6,10 +6,10 @@ import re
 import secrets
 from pathlib import Path
 
-from agent_sync import files
 from agent_sync.errors import BadLease
 from agent_sync.leases.model import Holder
-from agent_sync.place import Place
+from agent_sync.system import files
+from agent_sync.worktree import Place
 
 FILE_NAME = "worktree-id"
 _ID = re.compile(rb"[0-9a-f]{32}")

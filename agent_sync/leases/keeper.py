@@ -3,18 +3,18 @@
 from datetime import datetime
 from typing import Protocol
 
-from agent_sync.git import NETWORK_LIMIT, Git, Remote, no_remote
-from agent_sync.leases import beginning, holding
-from agent_sync.leases.bench import Bench
 from agent_sync.leases.identity import worktree_id
-from agent_sync.leases.intents import Intents
 from agent_sync.leases.model import Mine, State, Tip, Where
-from agent_sync.leases.probe import Probe, probe
-from agent_sync.leases.refusals import Refusals
+from agent_sync.leases.refs import beginning, holding
+from agent_sync.leases.refs.bench import Bench
+from agent_sync.leases.refs.intents import Intents
+from agent_sync.leases.refs.probe import Probe, probe
+from agent_sync.leases.refs.refusals import Refusals
+from agent_sync.leases.refs.stores import CloneStore, RemoteStore, Store
 from agent_sync.leases.results import BranchRefused, Change, Listing, Outcome, Request, Seen, Unknown, Unreadable
-from agent_sync.leases.stores import CloneStore, RemoteStore, Store
-from agent_sync.place import Place
 from agent_sync.settings import Settings
+from agent_sync.system.git import NETWORK_LIMIT, Git, Remote, no_remote
+from agent_sync.worktree import Place
 
 
 class Keeper(Protocol):

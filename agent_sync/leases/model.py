@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from agent_sync.bounds import LARGEST_NUMBER, Count, Moment, Name, Number, Ttl, writable
 from agent_sync.errors import BadLease, LeaseTooNew
-from agent_sync.git import LONGEST_BRANCH
+from agent_sync.system.bounds import LARGEST_NUMBER, Count, Moment, Name, Number, Ttl, writable
+from agent_sync.system.git import LONGEST_BRANCH
 
 SCHEMA_VERSION = 1
 FILE_NAME = "claim.json"

@@ -3,10 +3,10 @@
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from agent_sync.bounds import LARGEST_NUMBER, LONGEST_TTL_S, following
 from agent_sync.errors import BadLease
 from agent_sync.leases.model import Holder, Lease, Mine, Mode, State, Tip
 from agent_sync.leases.results import Change, Request
+from agent_sync.system.bounds import LARGEST_NUMBER, LONGEST_TTL_S, following
 
 ALLOWANCE_S = 60.0
 RENEWALS_PER_TTL = 4

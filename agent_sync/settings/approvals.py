@@ -8,8 +8,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from agent_sync import files
-from agent_sync.place import Place, trust_file
+from agent_sync.system import files
+from agent_sync.worktree import Place, trust_file
 
 LOCK_WAIT = 5.0
 MOST = 500

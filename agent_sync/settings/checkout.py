@@ -7,8 +7,8 @@ import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from agent_sync import files
-from agent_sync.place import CLAUDE_SETTINGS
+from agent_sync.system import files
+from agent_sync.worktree import CLAUDE_SETTINGS
 
 # Beside our own: where files of the user are looked for, what git runs, where requests go and whom they believe.
 _PREFIXES = ("AGENT_SYNC_", "MOLTNET_", "GAUNTLET_", "GIT_", "ATLAS_", "XDG_", "SSL_CERT_", "SSH_ASKPASS")

@@ -9,7 +9,6 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from agent_sync.place import SETTINGS_NAME, Place
 from agent_sync.settings.approvals import Approvals, Asked
 from agent_sync.settings.authority import needs_approval
 from agent_sync.settings.checkout import set_by_checkout
@@ -17,6 +16,7 @@ from agent_sync.settings.problems import explained
 from agent_sync.settings.sources import Tables, repository_tables, user_file, user_tables
 from agent_sync.settings.tables import Settings
 from agent_sync.settings.variables import from_environment, from_text, setting_of
+from agent_sync.worktree import SETTINGS_NAME, Place
 
 
 class Origin(StrEnum):

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from agent_sync import files
 from agent_sync.errors import BadConfig
-from agent_sync.place import Place, user_settings_file
+from agent_sync.system import files
+from agent_sync.worktree import Place, user_settings_file
 
 LARGEST = 64 * 1024
 # A key has three parts at most; one of thousands would keep the parser busy for minutes.

@@ -13,7 +13,7 @@ from support.claims import claim
 from support.command import COMMAND, EVENTS, HOOKS, fixture, run
 from support.prove import PROVE
 
-from agent_sync.claim.phases import Phase
+from agent_sync.task.claim.phases import Phase
 
 GARBAGE = 100 if PROVE else 20
 
@@ -51,7 +51,7 @@ def test_garbage_does_no_harm(repo, hook, held):
 @pytest.mark.parametrize("hook", HOOKS)
 def test_hundred_garbage_inputs_in_all(repo, hook):
     """At least a hundred inputs per hook go through the parser the command uses, each with the same seed as above."""
-    from agent_sync.hooks.event import HookEvent, parse, trigger_of
+    from agent_sync.events.event import HookEvent, parse, trigger_of
 
     assert repo
     for seed in range(100):

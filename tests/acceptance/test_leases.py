@@ -6,18 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from support.clones import (
-    BRANCH,
-    CLAIM_REF,
-    SHORT,
-    beside,
-    git_requests,
-    ref,
-    taken_over,
-    told,
-    traces,
-    with_variables,
-)
+from support.clones import BRANCH, CLAIM_REF, SHORT, beside, git_requests, ref, taken_over, told, traces, with_variables
 from support.command import COMMAND
 from support.stage import agent, human
 

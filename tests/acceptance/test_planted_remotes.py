@@ -78,7 +78,7 @@ def victim_of(theatre, **variables):
 
 def renew(theatre):
     """Run to its end what a hook starts in the background."""
-    command = [sys.executable, "-P", "-m", "agent_sync.hooks.renewing", str(theatre.stage.root), "s"]
+    command = [sys.executable, "-P", "-m", "agent_sync.events.parts.renewal_process", str(theatre.stage.root), "s"]
     subprocess.run(command, cwd="/", env=theatre.stage.environment, check=True)
 
 

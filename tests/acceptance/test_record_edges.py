@@ -8,8 +8,8 @@ import pytest
 from support.gauntlet import GatedProject
 from support.recorded import RUNNER, Tasks
 
-from agent_sync.recovery.machine import EDGES
-from agent_sync.recovery.states import Move, State
+from agent_sync.record.machine.machine import EDGES
+from agent_sync.record.machine.states import Move, State
 
 INIT, PENDING, RUNNING = State.INITIALIZING, State.STEP_PENDING, State.STEP_RUNNING
 VALIDATING, WAITING, RECOVERING = State.STEP_VALIDATING, State.AWAITING_HUMAN, State.RECOVERING

@@ -13,7 +13,7 @@ import pytest
 from support.clones import BRANCH, CLAIM_REF, SHORT, taken_over, with_variables
 from support.stage import Theatre
 
-from agent_sync.lifecycle import situations
+from agent_sync.task.decision import situations
 
 # Handed off or claimed, and GitHub has not everything yet: accepted, and to be run again.
 ACCEPTED = {0, 8}

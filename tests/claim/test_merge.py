@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, strategies as st
 from support.claims import NOW, claim
 
-from agent_sync.claim.merge import merged
-from agent_sync.claim.model import parse
-from agent_sync.claim.phases import Phase
+from agent_sync.task.claim.merge import merged
+from agent_sync.task.claim.model import parse
+from agent_sync.task.claim.phases import Phase
 
 BASE = {"phase": Phase.CHECKS_RUNNING, "pr_number": 107, "status": "In Review", "last_synced_status": "In Review"}
 

@@ -3,9 +3,9 @@ import json
 import pytest
 from support.claims import claim
 
-from agent_sync.claim.model import parse
-from agent_sync.claim.phases import Phase
 from agent_sync.errors import BadClaim, ClaimTooNew
+from agent_sync.task.claim.model import parse
+from agent_sync.task.claim.phases import Phase
 
 DOCUMENTED = {
     "schema_version": 1,

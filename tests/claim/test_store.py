@@ -5,10 +5,10 @@ import threading
 import pytest
 from support.claims import claim
 
-from agent_sync import files
-from agent_sync.claim.phases import Phase
-from agent_sync.claim.store import ClaimStore
 from agent_sync.errors import BadClaim, BadInput, ClaimGone, ClaimTooNew, ClaimUnsafe, LockHeld
+from agent_sync.system import files
+from agent_sync.task.claim.phases import Phase
+from agent_sync.task.claim.store import ClaimStore
 
 
 @pytest.fixture

@@ -11,12 +11,12 @@ import pytest
 from click.testing import CliRunner
 from support.command import COMMAND, run
 
-from agent_sync.cli.init import _chosen
+from agent_sync.cli.setup.init import _chosen
 from agent_sync.emulator.server import running
-from agent_sync.install.plan import installation
-from agent_sync.install.record import Record
-from agent_sync.install.tree import Tree
-from agent_sync.lifecycle.tasks import BoardShape
+from agent_sync.setup.install.plan import installation
+from agent_sync.setup.install.record import Record
+from agent_sync.setup.install.tree import Tree
+from agent_sync.task.decision.tasks import BoardShape
 
 WRITTEN = {
     ".agent-sync.toml",

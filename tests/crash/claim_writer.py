@@ -4,9 +4,9 @@ import sys
 
 from support.traced import serve
 
-from agent_sync.claim.phases import Phase
-from agent_sync.claim.store import ClaimStore
-from agent_sync.place import worktree
+from agent_sync.task.claim.phases import Phase
+from agent_sync.task.claim.store import ClaimStore
+from agent_sync.worktree import worktree
 
 CHANGES = {
     "handoff": {"phase": Phase.READY_FOR_PR, "summary": "x" * 5000},

@@ -7,8 +7,8 @@ from pathlib import Path
 from support.record_directories import read
 from support.records import NOW
 
-from agent_sync.recovery.cleanup import clean, due, records_in
-from agent_sync.recovery.retention import uniform
+from agent_sync.record.disk.cleanup import clean, due, records_in
+from agent_sync.record.disk.retention import uniform
 
 if __name__ == "__main__":
     now, retention = NOW + timedelta(days=100), uniform(timedelta(days=1))

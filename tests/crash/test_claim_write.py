@@ -7,9 +7,9 @@ from support.claims import claim
 from support.prove import PROVE
 from support.traced import TracedWriter, points
 
-from agent_sync.claim.phases import Phase
-from agent_sync.claim.store import ClaimStore
-from agent_sync.place import worktree
+from agent_sync.task.claim.phases import Phase
+from agent_sync.task.claim.store import ClaimStore
+from agent_sync.worktree import worktree
 
 WRITER = Path(__file__).with_name("claim_writer.py")
 FAILURES = [

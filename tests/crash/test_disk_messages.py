@@ -8,7 +8,7 @@ from support.claims import claim
 from support.command import HOOKS, fixture, run
 from support.disks import run as mounted
 
-from agent_sync.claim.phases import Phase
+from agent_sync.task.claim.phases import Phase
 
 EVENTS = {"on-stop": "Stop", "on-tool": "PostToolUse", "on-prompt": "UserPromptSubmit", "session-start": "SessionStart"}
 WORDS = ("stumbled", "unexpected", "Traceback", "OSError")

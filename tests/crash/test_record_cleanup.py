@@ -13,10 +13,10 @@ from support.prove import PROVE
 from support.record_directories import OURS, lay_down, left_in, read
 from support.records import NOW, fresh_record
 
-from agent_sync.recovery.cleanup import clean, due, records_in
-from agent_sync.recovery.following import abandoned
-from agent_sync.recovery.retention import uniform
-from agent_sync.recovery.tombstones import tombstones
+from agent_sync.record.disk.cleanup import clean, due, records_in
+from agent_sync.record.disk.retention import uniform
+from agent_sync.record.disk.tombstones import tombstones
+from agent_sync.record.machine.following import abandoned
 
 CLEANER = Path(__file__).with_name("record_cleaner.py")
 CALLS = "unlink,unlinkat,rmdir,fsync,flock"

@@ -10,9 +10,9 @@ from support.prove import PROVE
 from support.stored_records import LATER, created_once, full_store, saved_once
 from support.traced import TracedWriter, points
 
-from agent_sync.recovery.caps import count_of
-from agent_sync.recovery.integrity import Intact
-from agent_sync.recovery.store import RecordStore
+from agent_sync.record.disk.store import RecordStore
+from agent_sync.record.machine.caps import count_of
+from agent_sync.record.receipts.integrity import Intact
 
 WRITER = Path(__file__).with_name("record_writer.py")
 SUCCEEDED, SAID_SO = 0, 3

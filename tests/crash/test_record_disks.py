@@ -16,11 +16,11 @@ from support.prove import PROVE
 from support.stored_records import LATER, created_once, full_store, noted, saved_once, with_events
 from support.traced import TracedWriter, points
 
-from agent_sync import files
 from agent_sync.errors import RecordUnavailable
-from agent_sync.recovery.derived import task_json
-from agent_sync.recovery.integrity import Intact
-from agent_sync.recovery.store import RecordStore
+from agent_sync.record.disk.derived import task_json
+from agent_sync.record.disk.store import RecordStore
+from agent_sync.record.receipts.integrity import Intact
+from agent_sync.system import files
 
 WRITER = Path(__file__).with_name("record_writer.py")
 # ext4's own emergency stop: from then on nothing reaches the disk, as if the power had gone.

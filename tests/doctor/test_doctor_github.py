@@ -3,11 +3,11 @@ from datetime import timedelta
 import pytest
 from support.claims import NOW
 
-from agent_sync.doctor.github import check_clock, check_scopes
-from agent_sync.doctor.names import check_names
-from agent_sync.doctor.result import Mark
-from agent_sync.lifecycle.tasks import BoardField, BoardShape, Person
 from agent_sync.settings.tables import Board
+from agent_sync.setup.doctor.github import check_clock, check_scopes
+from agent_sync.setup.doctor.names import check_names
+from agent_sync.setup.doctor.result import Mark
+from agent_sync.task.decision.tasks import BoardField, BoardShape, Person
 
 STATUS = BoardField("Status", "SINGLE_SELECT", ("Todo", "In Progress", "In Review", "Done"))
 AGENT, PRIORITY = BoardField("Agent", "TEXT"), BoardField("Priority", "SINGLE_SELECT", ("P0",))

@@ -2,11 +2,11 @@ import json
 
 import pytest
 
-from agent_sync.doctor.levels import Level, levels
-from agent_sync.doctor.registration import check_files, check_once, check_registered, check_timeouts
-from agent_sync.doctor.result import Mark
-from agent_sync.install.claude import merged
-from agent_sync.install.edits import inserted
+from agent_sync.setup.doctor.levels import Level, levels
+from agent_sync.setup.doctor.registration import check_files, check_once, check_registered, check_timeouts
+from agent_sync.setup.doctor.result import Mark
+from agent_sync.setup.install.claude import merged
+from agent_sync.setup.install.edits import inserted
 
 FULL = json.loads(inserted("", merged("", file="x")))
 PROJECT, USER = ".claude/settings.json", "~/.claude/settings.json"

@@ -8,9 +8,9 @@ from documented import error, pull
 
 from agent_sync.errors import AgentSyncError
 from agent_sync.gateway.port import Gateway
-from agent_sync.lifecycle.actions import CardChange, CloseTask, OpenPull
-from agent_sync.lifecycle.board import card_change
-from agent_sync.lifecycle.facts import Card
+from agent_sync.task.decision.actions import CardChange, CloseTask, OpenPull
+from agent_sync.task.decision.board import card_change
+from agent_sync.task.decision.facts import Card
 
 MARKER = "<!-- agent-sync claim=octo-1 issue=42 -->"
 PLAIN_PULL = pull()

@@ -4,8 +4,8 @@ from behaviour import MARKER, Behaviour, contexts, failed, nothing, opened, push
 from documented import answer, error, issue, item, pull, shape
 
 from agent_sync.errors import NotFound
-from agent_sync.lifecycle.checks import CI, verdict
-from agent_sync.lifecycle.facts import NoCard, PullState
+from agent_sync.task.decision.checks import CI, verdict
+from agent_sync.task.decision.facts import NoCard, PullState
 
 READS = {
     "lookup-of-a-pushed-branch": Behaviour(

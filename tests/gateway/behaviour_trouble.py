@@ -5,7 +5,7 @@ from behaviour import MARKER, MOVED, NO_SCOPE, Behaviour, change_of, closure, fa
 from documented import answer, error, refusal
 
 from agent_sync.errors import GitHubDown, MissingScope, NotFound, NotSignedIn, RateLimited, Refused
-from agent_sync.lifecycle.facts import NoCard
+from agent_sync.task.decision.facts import NoCard
 
 TROUBLE = {
     "lookup-without-project-scope": Behaviour(

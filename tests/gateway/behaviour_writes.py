@@ -17,7 +17,7 @@ from behaviour import (
 from documented import answer, error, issue, item
 
 from agent_sync.errors import Refused
-from agent_sync.lifecycle.facts import PullState
+from agent_sync.task.decision.facts import PullState
 
 WRITES = {
     "card-moved": Behaviour(

@@ -11,8 +11,8 @@ from documented import Documented
 from local_github import Local, desk_in, repository_in, settings_of
 
 from agent_sync.emulator.server import running
-from agent_sync.gateway.connect import connect
 from agent_sync.gateway.port import Gateway
+from agent_sync.gateway.transport.connect import connect
 
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 

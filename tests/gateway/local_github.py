@@ -8,11 +8,11 @@ from typing import Any
 
 import httpx
 
-from agent_sync.desk import Desk
-from agent_sync.gateway.connect import connect
+from agent_sync.context import Desk
 from agent_sync.gateway.port import Gateway
-from agent_sync.place import worktree
+from agent_sync.gateway.transport.connect import connect
 from agent_sync.settings import Settings
+from agent_sync.worktree import worktree
 
 
 def settings_of(**tables: dict[str, Any]) -> Settings:

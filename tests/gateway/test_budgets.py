@@ -3,7 +3,7 @@
 import pytest
 from behaviour import MARKER, change_of, closure, order
 
-from agent_sync.lifecycle.board import card_change
+from agent_sync.task.decision.board import card_change
 
 
 @pytest.fixture(params=["10 items", "10,000 items"])
@@ -62,7 +62,7 @@ def test_nothing_to_do_costs_nothing(local):
 
 def closure_of_nothing(seen):
     """Return an order to close what is closed already and whose card says so."""
-    from agent_sync.lifecycle.actions import CloseTask
+    from agent_sync.task.decision.actions import CloseTask
 
     return CloseTask(seen.issue_id, 44, None, False, card_change(seen.card, status="Done", agent="")[0])
 

@@ -7,9 +7,9 @@ from behaviour import MARKER, change_of, closure, order
 from documented import answer, error, fields, issue, item
 
 from agent_sync.errors import GitHubDown, MissingScope, NotFound, Refused
-from agent_sync.lifecycle.actions import CardChange, CloseTask
-from agent_sync.lifecycle.board import card_change
-from agent_sync.lifecycle.facts import Card, NoCard
+from agent_sync.task.decision.actions import CardChange, CloseTask
+from agent_sync.task.decision.board import card_change
+from agent_sync.task.decision.facts import Card, NoCard
 
 ODD_TITLES = [
     'Quotes " and \\ and `ticks`', "Lines\tand tabs", "Emoji 🦑 and flags 🏴‍☠️", "עברית and العربية", "zero\u200bwidth",

@@ -4,8 +4,8 @@ import pytest
 from behaviour import MARKER, change_of, closure, order
 
 from agent_sync.errors import GitHubDown
-from agent_sync.lifecycle.board import card_change
-from agent_sync.lifecycle.facts import PullState
+from agent_sync.task.decision.board import card_change
+from agent_sync.task.decision.facts import PullState
 
 BEFORE = "drop_before"
 AFTER = ("drop_after_apply", "garbage", "truncate")

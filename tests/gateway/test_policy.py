@@ -2,9 +2,9 @@
 
 import pytest
 
-from agent_sync.gateway.limits import Limit
-from agent_sync.gateway.policy import MOST_TRIES, wait_before_next
-from agent_sync.gateway.trouble import Kind, Trouble
+from agent_sync.gateway.transport.limits import Limit
+from agent_sync.gateway.transport.policy import MOST_TRIES, wait_before_next
+from agent_sync.gateway.transport.trouble import Kind, Trouble
 
 AGAIN = {Kind.NOT_SENT: {"read", "write"}, Kind.LOST: {"read"}, Kind.LIMITED: {"read", "write"}}
 

@@ -9,8 +9,8 @@ from local_github import desk_in, repository_in, settings_of
 from scripted import scripted
 
 from agent_sync.errors import AgentSyncError, GitHubDown, MissingScope, NotFound, NotSignedIn, RateLimited
-from agent_sync.gateway.connect import connect
 from agent_sync.gateway.logs import MOST_LINES
+from agent_sync.gateway.transport.connect import connect
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 LOG = "/api/v3/repos/octo/demo/actions/jobs/7/logs"

@@ -12,7 +12,7 @@ from documented import answer
 from local_github import desk_in, repository_in, settings_of
 
 from agent_sync.errors import BadConfig, NotSignedIn
-from agent_sync.gateway.connect import connect
+from agent_sync.gateway.transport.connect import connect
 
 LOADED = """
 import json, os, sys
@@ -45,7 +45,7 @@ def test_a_question_loads_graphql_and_never_pygithub(local):
     connected, asked = (set(names) for names in json.loads(ended.stdout))
     assert not connected & {"gql", "httpx", "github", "tenacity", "requests", "graphql"}
     assert {"gql", "httpx", "tenacity"} <= asked
-    assert not asked & {"github", "requests", "jwt", "cryptography", "nacl", "agent_sync.gateway.rest"}
+    assert not asked & {"github", "requests", "jwt", "cryptography", "nacl", "agent_sync.gateway.transport.rest"}
     assert not {name for name in asked if name.startswith("pydantic")}
 
 

@@ -3,9 +3,9 @@ import os
 import pytest
 
 from agent_sync.errors import BadInput
-from agent_sync.gauntlet.changes import Mode, Wanted, find_base, find_changes
-from agent_sync.gauntlet.repo import Repo
-from agent_sync.gauntlet.snapshot import take
+from agent_sync.gates.plan.changes import Mode, Wanted, find_base, find_changes
+from agent_sync.gates.plan.repo import Repo
+from agent_sync.gates.plan.snapshot import take
 
 
 def changes(project, wanted=None, base="main", **environment):

@@ -6,15 +6,15 @@ import pytest
 from support.gauntlet import GatedProject, write_files
 
 from agent_sync.errors import BadConfig
-from agent_sync.gauntlet import state as states
-from agent_sync.gauntlet.clean import clean
-from agent_sync.gauntlet.execute import execute_run
-from agent_sync.gauntlet.logs import MARK, LogDir, stems
-from agent_sync.gauntlet.repo import Repo
-from agent_sync.gauntlet.state import State
-from agent_sync.git import Git
-from agent_sync.place import worktree
-from agent_sync.processes import Processes
+from agent_sync.gates.memory import state as states
+from agent_sync.gates.memory.state import State
+from agent_sync.gates.plan.repo import Repo
+from agent_sync.gates.run.clean import clean
+from agent_sync.gates.run.execute import execute_run
+from agent_sync.gates.run.logs import MARK, LogDir, stems
+from agent_sync.system.git import Git
+from agent_sync.system.processes import Processes
+from agent_sync.worktree import worktree
 
 
 @pytest.fixture

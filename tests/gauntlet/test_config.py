@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, strategies as st
 from support.gauntlet import write_files
 
-from agent_sync.gauntlet import yaml12
-from agent_sync.gauntlet.config import find_project, load_project
-from agent_sync.gauntlet.execute import execute_run
-from agent_sync.gauntlet.model import AdapterOptions, EntryPoint, Priority
-from agent_sync.gauntlet.yaml12 import BadYaml
+from agent_sync.gates.config import yaml12
+from agent_sync.gates.config.model import AdapterOptions, EntryPoint, Priority
+from agent_sync.gates.config.project import find_project, load_project
+from agent_sync.gates.config.yaml12 import BadYaml
+from agent_sync.gates.run.execute import execute_run
 
 MINIMAL = "entry_points:\n  - path: .\n"
 CLI = "cli:\n  default_preference: [claude, codex]\n"

@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from agent_sync.gauntlet.definitions import compared
-from agent_sync.gauntlet.execute import execute_run
-from agent_sync.gauntlet.model import Check, EntryPoint, Priority, Project, Review
+from agent_sync.gates.config.model import Check, EntryPoint, Priority, Project, Review
+from agent_sync.gates.definitions.compared import compared
+from agent_sync.gates.run.execute import execute_run
 
 CHECK = Check("c", Path("c.yml"), "make test", timeout=60)
 REVIEW = Review("r", Path("r.md"), "Go.", num_reviews=2)

@@ -4,13 +4,13 @@ import time
 import pytest
 from support.gauntlet import GatedProject, write_files
 
-from agent_sync.gauntlet.changes import Wanted
-from agent_sync.gauntlet.execute import execute_run
-from agent_sync.gauntlet.logs import MARK
-from agent_sync.gauntlet.plan import Scope
-from agent_sync.gauntlet.prepare import RunOptions
-from agent_sync.gauntlet.results import Outcome
-from agent_sync.gauntlet.status import Status
+from agent_sync.gates.plan.changes import Wanted
+from agent_sync.gates.plan.plan import Scope
+from agent_sync.gates.plan.prepare import RunOptions
+from agent_sync.gates.run.execute import execute_run
+from agent_sync.gates.run.logs import MARK
+from agent_sync.gates.run.results import Outcome
+from agent_sync.gates.status import Status
 
 
 def run(project, *, again=False, **options):

@@ -20,9 +20,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from support.gauntlet import GatedProject, write_files
 
-from agent_sync.gauntlet import gate as gates
-from agent_sync.gauntlet.gate import gate
-from agent_sync.gauntlet.lock import NAME as LOCK_NAME
+from agent_sync.gates import answer as gates
+from agent_sync.gates.answer import gate
+from agent_sync.gates.run.lock import NAME as LOCK_NAME
 
 FAILING = "command: echo broken; exit 1\n"
 

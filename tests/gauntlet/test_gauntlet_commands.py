@@ -12,7 +12,7 @@ import pytest
 from support.command import COMMAND, fixture, run
 from support.gauntlet import GatedProject, write_files
 
-from agent_sync.gauntlet.logs import MARK
+from agent_sync.gates.run.logs import MARK
 
 FAILING = "command: echo broken; exit 1\n"
 

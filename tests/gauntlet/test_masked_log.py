@@ -15,11 +15,11 @@ from support.command import COMMAND
 from support.gauntlet import GatedProject
 from support.reviewers import Reviewer
 
-from agent_sync.gauntlet.execute import execute_run
-from agent_sync.gauntlet.masked_log import masked_into
-from agent_sync.gauntlet.status import Status
-from agent_sync.masking import masked
-from agent_sync.masking_stream import LONGEST_LINE, StreamMask
+from agent_sync.gates.run.execute import execute_run
+from agent_sync.gates.run.masked_log import masked_into
+from agent_sync.gates.status import Status
+from agent_sync.system.masking import masked
+from agent_sync.system.masking_stream import LONGEST_LINE, StreamMask
 
 TOKEN = "ghp_" + "a1B2" * 9
 VALUE = "correct-horse-battery"

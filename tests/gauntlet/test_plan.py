@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from agent_sync.gauntlet.globs import compiled
-from agent_sync.gauntlet.model import Check, EntryPoint, Project, Review
-from agent_sync.gauntlet.plan import Scope, plan
+from agent_sync.gates.config.globs import compiled
+from agent_sync.gates.config.model import Check, EntryPoint, Project, Review
+from agent_sync.gates.plan.plan import Scope, plan
 
 
 def check(name, **fields):

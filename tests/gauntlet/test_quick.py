@@ -11,8 +11,8 @@ import pytest
 from support.command import COMMAND, fixture, run
 from support.gauntlet import write_files
 
-from agent_sync.gauntlet import quick
-from agent_sync.gauntlet.gate import gate
+from agent_sync.gates.answer import gate
+from agent_sync.quiet import gate as quick
 
 HEAVY = {"json", "re", "logging", "subprocess", "dataclasses", "typing", "pathlib", "click", "pydantic", "ruamel"}
 

@@ -7,10 +7,10 @@ import pytest
 from support.gauntlet import GatedProject
 from support.reviewers import Reviewer, failing, finding
 
-from agent_sync.gauntlet.execute import execute_run
-from agent_sync.gauntlet.plan import Scope
-from agent_sync.gauntlet.prepare import RunOptions
-from agent_sync.gauntlet.status import Status
+from agent_sync.gates.plan.plan import Scope
+from agent_sync.gates.plan.prepare import RunOptions
+from agent_sync.gates.run.execute import execute_run
+from agent_sync.gates.status import Status
 
 CONFIG = "cli:\n  default_preference: [claude, codex]\nentry_points:\n  - path: src\n    reviews: [quality]\n"
 PROMPT = "Look well.\n"

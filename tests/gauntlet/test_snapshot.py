@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from support.gauntlet import GatedProject
 
-from agent_sync.gauntlet.snapshot import KEPT, prune, take
+from agent_sync.gates.plan.snapshot import KEPT, prune, take
 
 
 def everything(root):

@@ -1,7 +1,7 @@
 import pytest
 from support.gauntlet import write_files
 
-from agent_sync.gauntlet.user_config import HookSettings, hook_settings, is_ci, is_nested, read_user
+from agent_sync.gates.config.user_config import HookSettings, hook_settings, is_ci, is_nested, read_user
 
 
 def read(home, text):

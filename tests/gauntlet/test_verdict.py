@@ -2,9 +2,9 @@
 
 import pytest
 
-from agent_sync.gauntlet.status import OPENS_PULL, Status, exit_status, is_blocking
-from agent_sync.gauntlet.verdict import Stop, verdict
-from agent_sync.gauntlet.wording import spoken
+from agent_sync.gates.status import OPENS_PULL, Status, exit_status, is_blocking
+from agent_sync.gates.verdict import Stop, verdict
+from agent_sync.quiet.wording import spoken
 
 ROWS = {
     "everything in order: run": (Stop(), None),

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from agent_sync.gauntlet.watchman import watching
-from agent_sync.processes import Processes
+from agent_sync.gates.run.watchman import watching
+from agent_sync.system.processes import Processes
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a program can leave")
 

@@ -6,8 +6,8 @@ from typing import ClassVar
 import pytest
 from support.gauntlet import GatedProject, write_files
 
-from agent_sync.gauntlet.execute import execute_run
-from agent_sync.gauntlet.which_definitions import gate_definitions
+from agent_sync.gates.definitions.which_definitions import gate_definitions
+from agent_sync.gates.run.execute import execute_run
 
 THEIRS = "command: touch ../THEIRS\n"
 

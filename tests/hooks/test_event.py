@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, strategies as st
 from support.command import EVENTS, FIXTURES
 
-from agent_sync.hooks.event import HookEvent, parse, trigger_of
-from agent_sync.lifecycle.facts import Trigger
+from agent_sync.events.event import HookEvent, parse, trigger_of
+from agent_sync.task.decision.facts import Trigger
 
 SAMPLES = sorted(path for path in FIXTURES.glob("*.json") if path.name != "environment.json")
 

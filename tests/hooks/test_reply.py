@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from agent_sync.hooks.reply import Reply, readers_of, render
-from agent_sync.lifecycle.facts import Trigger
-from agent_sync.outbox import Readers
+from agent_sync.events.reply import Reply, readers_of, render
+from agent_sync.task.decision.facts import Trigger
+from agent_sync.task.outbox import Readers
 
 SHAPES = [trigger for trigger in Trigger if trigger not in {Trigger.REWAKE, Trigger.SYNC}]
 NAMES = ["Stop", "Notification", "SessionStart", "UserPromptSubmit", "PostToolUse"]

@@ -6,10 +6,10 @@ from hypothesis import given
 from support.jsonc_files import tidy, untidy
 
 from agent_sync.errors import BadConfig
-from agent_sync.install import entries
-from agent_sync.install.claude import cleared, is_complete, merged
-from agent_sync.install.edits import inserted, undone
-from agent_sync.install.jsonc import read
+from agent_sync.setup.install import entries
+from agent_sync.setup.install.claude import cleared, is_complete, merged
+from agent_sync.setup.install.edits import inserted, undone
+from agent_sync.setup.install.jsonc import read
 
 FILE = ".claude/settings.json"
 HANDLER = {

@@ -3,7 +3,7 @@ import subprocess
 
 import pytest
 
-from agent_sync.install import entries
+from agent_sync.setup.install import entries
 
 
 @pytest.mark.parametrize(

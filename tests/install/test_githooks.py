@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from support.history import sh
 
-from agent_sync.git import Git
-from agent_sync.install.githook_reach import Reach, reachable
-from agent_sync.install.githook_text import BLOCK, COMMAND
-from agent_sync.install.githooks import Installed, Refused, Removed, Unchanged, install, uninstall
-from agent_sync.place import worktree
-from agent_sync.processes import Processes
+from agent_sync.setup.githooks.install import Installed, Refused, Removed, Unchanged, install, uninstall
+from agent_sync.setup.githooks.reach import Reach, reachable
+from agent_sync.setup.githooks.text import BLOCK, COMMAND
+from agent_sync.system.git import Git
+from agent_sync.system.processes import Processes
+from agent_sync.worktree import worktree
 
 PRE_COMMIT_HOOK = """\
 #!/usr/bin/env bash

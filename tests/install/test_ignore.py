@@ -1,8 +1,8 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from agent_sync.install.edits import inserted, undone
-from agent_sync.install.ignore import LINES, cleared, merged
+from agent_sync.setup.install.edits import inserted, undone
+from agent_sync.setup.install.ignore import LINES, cleared, merged
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,11 @@ from hypothesis import given, strategies as st
 from support.jsonc_files import tidy, untidy
 
 from agent_sync.errors import BadConfig
-from agent_sync.install.claude_md import CLAUDE_MD
-from agent_sync.install.edits import Edit
-from agent_sync.install.plan import CLAUDE_SETTINGS, IGNORE, installation, removal
-from agent_sync.install.record import Record, Written, digest
-from agent_sync.install.signature import signed
+from agent_sync.setup.install.claude_md import CLAUDE_MD
+from agent_sync.setup.install.edits import Edit
+from agent_sync.setup.install.plan import CLAUDE_SETTINGS, IGNORE, installation, removal
+from agent_sync.setup.install.record import Record, Written, digest
+from agent_sync.setup.install.signature import signed
 
 STARTER = signed("[project]\n")
 CLAIM_PAGE = ".claude/commands/claim.md"

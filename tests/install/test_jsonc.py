@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 from support.jsonc_files import ANY, untidy
 
-from agent_sync.install.jsonc import NotJson, read
+from agent_sync.setup.install.jsonc import NotJson, read
 
 
 @given(ANY)

@@ -4,8 +4,8 @@ import subprocess
 import pytest
 
 from agent_sync.cli.app import COMMANDS
-from agent_sync.install.pages import NAMES, pages
-from agent_sync.install.signature import is_unchanged
+from agent_sync.setup.install.pages import NAMES, pages
+from agent_sync.setup.install.signature import is_unchanged
 
 # How the client finds what to run before the model is asked.
 INLINE = re.compile(r"(?:^|(?<=\s))!`([^`]+)`", re.MULTILINE)

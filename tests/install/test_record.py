@@ -1,7 +1,7 @@
 import pytest
 
-from agent_sync.install.edits import Edit, undone
-from agent_sync.install.record import KEPT, NAME, Record, Written, digest, forget, load, save
+from agent_sync.setup.install.edits import Edit, undone
+from agent_sync.setup.install.record import KEPT, NAME, Record, Written, digest, forget, load, save
 
 
 def written(path="a", content=b"new", before=None):

@@ -3,12 +3,12 @@ import tomllib
 import pytest
 
 from agent_sync import settings
-from agent_sync.install.detect import names_on
-from agent_sync.install.signature import is_unchanged
-from agent_sync.install.starter import Findings, starter
-from agent_sync.lifecycle.tasks import BoardField, BoardShape
-from agent_sync.place import Place
 from agent_sync.settings.tables import Board, Project
+from agent_sync.setup.install.detect import names_on
+from agent_sync.setup.install.signature import is_unchanged
+from agent_sync.setup.install.starter import Findings, starter
+from agent_sync.task.decision.tasks import BoardField, BoardShape
+from agent_sync.worktree import Place
 
 STATUS = BoardField("Status", "SINGLE_SELECT", ("Todo", "In Progress", "In Review", "Done"))
 AGENT = BoardField("Agent", "TEXT")

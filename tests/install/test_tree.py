@@ -1,11 +1,11 @@
 import pytest
 
 from agent_sync.errors import BadConfig, BadInput
-from agent_sync.install import carry_out
-from agent_sync.install.plan import Change, Plan
-from agent_sync.install.record import Record
-from agent_sync.install.shown import diff, verb
-from agent_sync.install.tree import Tree
+from agent_sync.setup.install import carry_out
+from agent_sync.setup.install.plan import Change, Plan
+from agent_sync.setup.install.record import Record
+from agent_sync.setup.install.shown import diff, verb
+from agent_sync.setup.install.tree import Tree
 
 
 def test_files_are_made_and_deleted(tmp_path):

@@ -10,15 +10,15 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from agent_sync import clock
-from agent_sync.git import Git
 from agent_sync.leases import rules
 from agent_sync.leases.identity import holder_here
 from agent_sync.leases.keeper import RemoteKeeper
 from agent_sync.leases.model import Mine, Tip, mine_of
 from agent_sync.leases.results import Change, Lost, Outcome, Request, Unknown, Won
-from agent_sync.place import worktree
-from agent_sync.processes import Processes
+from agent_sync.system import clock
+from agent_sync.system.git import Git
+from agent_sync.system.processes import Processes
+from agent_sync.worktree import worktree
 
 # Short enough that a clock ten minutes ahead sees a live lease as expired.
 TTL_S = 300.0

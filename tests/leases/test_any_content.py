@@ -5,13 +5,12 @@ from datetime import UTC, datetime, timedelta
 
 from hypothesis import given, strategies as st
 
-from agent_sync.claim import model as claims
 from agent_sync.errors import BadClaim, BadLease
-from agent_sync.leases import rules
+from agent_sync.leases import rules, words
 from agent_sync.leases.model import Mode, State, Tip, Where, parse
+from agent_sync.leases.note import renewal_due_at
 from agent_sync.leases.results import Change
-from agent_sync.leasing import words
-from agent_sync.leasing.note import renewal_due_at
+from agent_sync.task.claim import model as claims
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 LEASE = {

@@ -5,8 +5,8 @@ import sys
 import pytest
 from support.leases import CLAIMS, git
 
-from agent_sync.leases.objects import write_scratch
-from agent_sync.leases.remote import RefUpdate, Verdict, push
+from agent_sync.leases.refs.objects import write_scratch
+from agent_sync.leases.refs.remote import RefUpdate, Verdict, push
 
 REF = f"{CLAIMS}7"
 # Passes on what the server advertises, up to the first flush, and swallows its answer.

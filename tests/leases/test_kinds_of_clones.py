@@ -10,7 +10,7 @@ from agent_sync.errors import BadConfig
 from agent_sync.leases.identity import worktree_id
 from agent_sync.leases.keeper import CloneKeeper, RemoteKeeper, keeper_for
 from agent_sync.leases.model import Where, mine_of
-from agent_sync.leases.remote import Verdict
+from agent_sync.leases.refs.remote import Verdict
 from agent_sync.leases.results import Doubt, Lost, Unknown, Won
 from agent_sync.settings import Settings
 from agent_sync.settings.tables import Lease

@@ -3,8 +3,8 @@
 import pytest
 from support.leases import CLAIMS, git
 
-from agent_sync.leases.objects import write_scratch
-from agent_sync.leases.remote import RefUpdate, Verdict, push
+from agent_sync.leases.refs.objects import write_scratch
+from agent_sync.leases.refs.remote import RefUpdate, Verdict, push
 
 REF = f"{CLAIMS}7"
 

@@ -6,17 +6,17 @@ import pytest
 from support.claims import claim
 from support.github import pull
 
-from agent_sync import clock
-from agent_sync.claim.phases import Phase
 from agent_sync.errors import LeaseUnsettled
-from agent_sync.hooks.renewal import look, renew
+from agent_sync.events.parts.lease import look, renew
+from agent_sync.leases.fence import pushed
 from agent_sync.leases.identity import holder_here
 from agent_sync.leases.keeper import CloneKeeper
 from agent_sync.leases.model import mine_of
+from agent_sync.leases.note import noted
 from agent_sync.leases.results import Change, Request
-from agent_sync.leasing.fence import pushed
-from agent_sync.leasing.note import noted
-from agent_sync.lifecycle.facts import PullState, Trigger
+from agent_sync.system import clock
+from agent_sync.task.claim.phases import Phase
+from agent_sync.task.decision.facts import PullState, Trigger
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 

@@ -3,13 +3,13 @@
 import subprocess
 from datetime import timedelta
 
-from agent_sync import clock
+from agent_sync.leases import acquire as hold
 from agent_sync.leases.identity import holder_here
 from agent_sync.leases.keeper import CloneKeeper
 from agent_sync.leases.model import mine_of
 from agent_sync.leases.results import Request
-from agent_sync.leasing import hold
-from agent_sync.place import worktree
+from agent_sync.system import clock
+from agent_sync.worktree import worktree
 
 
 def test_own_take_over_that_arrives_late_is_ours(workshop, tmp_path):

@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from support.claims import claim
 
+from agent_sync.leases import note, words
+from agent_sync.leases.guard import pushed_refs
 from agent_sync.leases.model import Holder, Lease, Mode, State, Tip, Where
-from agent_sync.leasing import note, words
-from agent_sync.leasing.guard import pushed_refs
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 

@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from agent_sync import clock
+from agent_sync.context import desk_at
 from agent_sync.demo.stage import stage
-from agent_sync.desk import desk_at
 from agent_sync.leases.identity import holder_here
 from agent_sync.leases.keeper import RemoteKeeper
 from agent_sync.leases.results import Request
-from agent_sync.place import worktree
-from agent_sync.taking import Wish, take
+from agent_sync.system import clock
+from agent_sync.task.claiming import Wish, take
+from agent_sync.worktree import worktree
 
 
 def test_lease_that_is_held_is_used_as_it_is():

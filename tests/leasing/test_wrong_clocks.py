@@ -7,16 +7,16 @@ import pytest
 import time_machine
 from support.fleet import fleet_in
 
-from agent_sync import clock
-from agent_sync.cli.fleet import rows_of
+from agent_sync.cli.fleet.fleet import rows_of
 from agent_sync.errors import Refused
-from agent_sync.hooks.renewal import look
+from agent_sync.events.parts.lease import look
+from agent_sync.fleet.reading import fleet as everything
+from agent_sync.leases.fence import pushed, stopped
 from agent_sync.leases.keeper import RemoteKeeper
-from agent_sync.leasing.fence import pushed, stopped
-from agent_sync.leasing.fleet import fleet as everything
-from agent_sync.leasing.standing import lease_line
-from agent_sync.rounds import BUSY
-from agent_sync.taking import Wish, take
+from agent_sync.leases.standing import lease_line
+from agent_sync.system import clock
+from agent_sync.task.claiming import Wish, take
+from agent_sync.task.loop import BUSY
 
 AHEAD = datetime(2039, 1, 1, tzinfo=UTC)
 SESSION = {"CLAUDECODE": "1"}

@@ -1,6 +1,6 @@
 import pytest
 
-from agent_sync.lifecycle.checks import CI, Bucket, Check, verdict
+from agent_sync.task.decision.checks import CI, Bucket, Check, verdict
 
 S = "SUCCESS"
 

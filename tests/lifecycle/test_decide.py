@@ -5,16 +5,16 @@ import pytest
 from support.claims import NOW, claim
 from support.github import CARD, pull
 
-from agent_sync.claim.phases import Phase
-from agent_sync.gating import NO_GATE
-from agent_sync.lifecycle import actions as a
-from agent_sync.lifecycle.checks import CI, Check
-from agent_sync.lifecycle.decide import decide
-from agent_sync.lifecycle.facts import Branch, Closing, Facts, GateSeen, Lookup, NoCard, PullState, Trigger
-from agent_sync.lifecycle.needs import AskBranch, AskCard, AskClosing, AskGate, AskLookup, AskPull, needs
-from agent_sync.lifecycle.pr_body import marker
-from agent_sync.lifecycle.steps import STEPS, Step
+from agent_sync.gates.pull import NO_GATE
 from agent_sync.settings import Settings
+from agent_sync.task.claim.phases import Phase
+from agent_sync.task.decision import actions as a
+from agent_sync.task.decision.checks import CI, Check
+from agent_sync.task.decision.decide import decide
+from agent_sync.task.decision.facts import Branch, Closing, Facts, GateSeen, Lookup, NoCard, PullState, Trigger
+from agent_sync.task.decision.needs import AskBranch, AskCard, AskClosing, AskGate, AskLookup, AskPull, needs
+from agent_sync.task.decision.pr_body import marker
+from agent_sync.task.decision.steps import STEPS, Step
 
 SHA = "a" * 40
 HERE = Branch(SHA, is_current=True)

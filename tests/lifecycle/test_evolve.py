@@ -4,12 +4,12 @@ import pytest
 from support.claims import NOW, claim
 from support.github import pull
 
-from agent_sync.claim.model import FeedbackSeen, WithheldNote
-from agent_sync.claim.phases import Phase, WithheldBy
-from agent_sync.lifecycle import actions as a
-from agent_sync.lifecycle.checks import CI, Verdict
-from agent_sync.lifecycle.evolve import ImpossibleTransition, evolve
-from agent_sync.lifecycle.steps import TRANSITIONS
+from agent_sync.task.claim.model import FeedbackSeen, WithheldNote
+from agent_sync.task.claim.phases import Phase, WithheldBy
+from agent_sync.task.decision import actions as a
+from agent_sync.task.decision.checks import CI, Verdict
+from agent_sync.task.decision.evolve import ImpossibleTransition, evolve
+from agent_sync.task.decision.steps import TRANSITIONS
 
 NOTICE = a.Notice("i", "t")
 VERDICT = Verdict(CI.RUNNING, "a" * 40, passed=2, running=1)

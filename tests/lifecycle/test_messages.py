@@ -4,10 +4,10 @@ import pytest
 from support.claims import NOW, claim
 from support.github import pull
 
-from agent_sync.claim.phases import Phase
-from agent_sync.lifecycle import messages as m
-from agent_sync.lifecycle.checks import CI, Verdict
-from agent_sync.lifecycle.facts import PullState
+from agent_sync.task.claim.phases import Phase
+from agent_sync.task.decision import messages as m
+from agent_sync.task.decision.checks import CI, Verdict
+from agent_sync.task.decision.facts import PullState
 
 URL = "https://github.com/octo/demo/pull/107"
 HELD = claim(Phase.READY_FOR_PR, pr_number=107)

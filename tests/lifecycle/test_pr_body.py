@@ -1,7 +1,7 @@
 from support.claims import NOW, claim
 
-from agent_sync.lifecycle.pr_body import body, closing_comment, marker, title
 from agent_sync.settings.tables import MISSION_CHECKLIST, Pull
+from agent_sync.task.decision.pr_body import body, closing_comment, marker, title
 
 
 def test_boxes_are_unchecked():

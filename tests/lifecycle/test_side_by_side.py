@@ -4,11 +4,11 @@ import pytest
 from support.claims import claim
 from support.github import CARD, pull
 
-from agent_sync.claim.phases import Phase
-from agent_sync.lifecycle.checks import Check
-from agent_sync.lifecycle.facts import Branch, NoCard, PullState
-from agent_sync.lifecycle.side_by_side import rows
-from agent_sync.lifecycle.tasks import Person, Task
+from agent_sync.task.claim.phases import Phase
+from agent_sync.task.decision.checks import Check
+from agent_sync.task.decision.facts import Branch, NoCard, PullState
+from agent_sync.task.decision.side_by_side import rows
+from agent_sync.task.decision.tasks import Person, Task
 
 SHA = "a" * 40
 HERE = Branch(SHA, is_current=True)

@@ -8,10 +8,15 @@ from support.records import at_step
 from support.situations import CASES
 
 from agent_sync.cli.telling import next_line, situation_values
-from agent_sync.hooks.briefing import head_line
-from agent_sync.lifecycle.next_step import next_step
-from agent_sync.lifecycle.situation import situation
-from agent_sync.lifecycle.situations import (
+from agent_sync.events.parts.briefing import head_line
+from agent_sync.events.statusline import WORDS, line_of
+from agent_sync.record.machine.machine import moved
+from agent_sync.record.machine.states import Move
+from agent_sync.record.page.next_steps import to_do
+from agent_sync.record.page.told import situation_told, with_claim
+from agent_sync.task.decision.next_step import next_step
+from agent_sync.task.decision.situation import situation
+from agent_sync.task.decision.situations import (
     Ahead,
     Crashed,
     Free,
@@ -23,11 +28,6 @@ from agent_sync.lifecycle.situations import (
     Unusable,
     WaitingForHuman,
 )
-from agent_sync.recovery.machine import moved
-from agent_sync.recovery.next_steps import to_do
-from agent_sync.recovery.states import Move
-from agent_sync.recovery.told import situation_told, with_claim
-from agent_sync.statusline import WORDS, line_of
 
 HELD = {name: case for name, case in CASES.items() if case.claim}
 # What the claim file remembers, and so every view knows without asking.
@@ -81,8 +81,8 @@ def told(case):
 
 def recovery(reason):
     """Return what was found out after a crash."""
-    from agent_sync.recovery.model import Recovery
-    from agent_sync.recovery.states import Advice, CrashType, State
+    from agent_sync.record.machine.model import Recovery
+    from agent_sync.record.machine.states import Advice, CrashType, State
 
     return Recovery(
         detected_at=NOW,

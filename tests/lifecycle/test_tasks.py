@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from agent_sync.lifecycle.tasks import BoardIssue, in_order, is_ready
+from agent_sync.task.decision.tasks import BoardIssue, in_order, is_ready
 
 READY = BoardIssue(
     42, "t", "u", "Todo", "P1", None, (), is_open=True, created="2026-01-02", open_blockers=0, open_sub_issues=0

@@ -6,13 +6,13 @@ from datetime import timedelta
 import pytest
 from support.records import NOW, RUNNING, TREE, WAYS, after, at_step, fresh_record, with_checkpoint, with_receipt
 
-from agent_sync.recovery.advice import Circumstances, diagnosed
-from agent_sync.recovery.chain import broken_at
-from agent_sync.recovery.machine import moved
-from agent_sync.recovery.model import Record
-from agent_sync.recovery.progress import progressed
-from agent_sync.recovery.resuming import recovered, resumed
-from agent_sync.recovery.states import TERMINAL, Advice, CrashType, Move, Standing, State, StepStatus, Trigger
+from agent_sync.record.crash.advice import Circumstances, diagnosed
+from agent_sync.record.crash.resuming import recovered, resumed
+from agent_sync.record.machine.chain import broken_at
+from agent_sync.record.machine.machine import moved
+from agent_sync.record.machine.model import Record
+from agent_sync.record.machine.progress import progressed
+from agent_sync.record.machine.states import TERMINAL, Advice, CrashType, Move, Standing, State, StepStatus, Trigger
 
 LATER = NOW + timedelta(minutes=10)
 SOON = NOW + timedelta(minutes=5)

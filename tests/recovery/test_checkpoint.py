@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from agent_sync.errors import IllegalMove
-from agent_sync.recovery.chain import broken_at
-from agent_sync.recovery.checkpoint import KEPT, checkpoint_id, checkpointed, interval_due, is_wanted
-from agent_sync.recovery.machine import begun, moved
-from agent_sync.recovery.model import Checkpoint, FileSnapshot, Record
-from agent_sync.recovery.states import Move, State, Trigger
-from agent_sync.recovery.templates import steps_of
+from agent_sync.record.machine.chain import broken_at
+from agent_sync.record.machine.checkpoint import KEPT, checkpoint_id, checkpointed, interval_due, is_wanted
+from agent_sync.record.machine.machine import begun, moved
+from agent_sync.record.machine.model import Checkpoint, FileSnapshot, Record
+from agent_sync.record.machine.states import Move, State, Trigger
+from agent_sync.record.machine.templates import steps_of
 from agent_sync.settings import Settings
 from agent_sync.settings.tables import Record as RecordSettings
 

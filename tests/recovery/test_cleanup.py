@@ -12,17 +12,17 @@ import pytest
 from support.record_directories import OURS, lay_down, left_in, read
 from support.records import NOW, WAYS, after, at_step, fresh_record, with_receipt
 
-from agent_sync import files
 from agent_sync.errors import BadInput, IllegalMove
-from agent_sync.recovery.chain import head_of
-from agent_sync.recovery.cleanup import clean, destroy, due, records_in
-from agent_sync.recovery.following import abandoned, finished
-from agent_sync.recovery.model import Owner, Record
-from agent_sync.recovery.retention import configured, parsed, uniform
-from agent_sync.recovery.states import ACTIVE, Move, Standing, State
-from agent_sync.recovery.task_directory import LOCK_NAME
-from agent_sync.recovery.tombstones import tombstones
+from agent_sync.record.disk.cleanup import clean, destroy, due, records_in
+from agent_sync.record.disk.retention import configured, parsed, uniform
+from agent_sync.record.disk.task_directory import LOCK_NAME
+from agent_sync.record.disk.tombstones import tombstones
+from agent_sync.record.machine.chain import head_of
+from agent_sync.record.machine.following import abandoned, finished
+from agent_sync.record.machine.model import Owner, Record
+from agent_sync.record.machine.states import ACTIVE, Move, Standing, State
 from agent_sync.settings.tables import Record as RecordSettings
+from agent_sync.system import files
 
 DEFAULT = configured(RecordSettings())
 ENDED: dict[State, Record] = {

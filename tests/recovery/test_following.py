@@ -6,14 +6,14 @@ from itertools import product
 import pytest
 from support.records import NOW, WAYS, after, at_step, fresh_record, with_checkpoint
 
-from agent_sync.claim.model import ChecksSeen, Claim
-from agent_sync.claim.phases import Phase
-from agent_sync.recovery.chain import broken_at
-from agent_sync.recovery.following import Goal, abandoned, finished, followed, goal_of
-from agent_sync.recovery.machine import moved
-from agent_sync.recovery.model import Record
-from agent_sync.recovery.states import ACTIVE, TERMINAL, Move, State, StepStatus
-from agent_sync.recovery.templates import BUILT_IN, CLAIM_TO_CLOSE
+from agent_sync.record.machine.chain import broken_at
+from agent_sync.record.machine.following import Goal, abandoned, finished, followed, goal_of
+from agent_sync.record.machine.machine import moved
+from agent_sync.record.machine.model import Record
+from agent_sync.record.machine.states import ACTIVE, TERMINAL, Move, State, StepStatus
+from agent_sync.record.machine.templates import BUILT_IN, CLAIM_TO_CLOSE
+from agent_sync.task.claim.model import ChecksSeen, Claim
+from agent_sync.task.claim.phases import Phase
 
 LATER = NOW + timedelta(minutes=10)
 GREEN = ChecksSeen(sha="6" * 40, passed=3, total=3, state="green")

@@ -8,11 +8,11 @@ from hypothesis import example, given, strategies as st
 from markdown_it import MarkdownIt
 from support.records import NASTY, NOW, after, at_step, rich_record
 
-from agent_sync.recovery.model import Record, Recovery
-from agent_sync.recovery.render import render
-from agent_sync.recovery.render_parts import code
-from agent_sync.recovery.render_receipts import UNSIGNED, VALID
-from agent_sync.recovery.states import Advice, Move, State
+from agent_sync.record.machine.model import Record, Recovery
+from agent_sync.record.machine.states import Advice, Move, State
+from agent_sync.record.page.render import render
+from agent_sync.record.page.render_parts import code
+from agent_sync.record.page.render_receipts import UNSIGNED, VALID
 
 VERDICTS = {"rcpt-001": VALID, "rcpt-002": "the signature does not fit what it signs", "rcpt-003": UNSIGNED}
 

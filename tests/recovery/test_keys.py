@@ -9,8 +9,8 @@ import pytest
 from support.receipts import receipt
 
 from agent_sync.errors import BadConfig, BadKey
-from agent_sync.recovery import keys
-from agent_sync.recovery.signing import Valid, verify
+from agent_sync.record.receipts import keys
+from agent_sync.record.receipts.signing import Valid, verify
 
 HEX = "5e" * 32
 IS_ROOT = os.geteuid() == 0

@@ -11,9 +11,9 @@ from support.prove import PROVE
 from support.receipts import MASTER, OTHER_MASTER, RAN, SLOT, WORK, receipt
 
 from agent_sync.errors import BadInput, BadReceipt
-from agent_sync.recovery.evidence import Slot, duration
-from agent_sync.recovery.receipt import Receipt, from_values, signed_bytes
-from agent_sync.recovery.signing import RECEIPT_TYPE, Invalid, Unsigned, Valid, sign, verify
+from agent_sync.record.receipts.evidence import Slot, duration
+from agent_sync.record.receipts.receipt import Receipt, from_values, signed_bytes
+from agent_sync.record.receipts.signing import RECEIPT_TYPE, Invalid, Unsigned, Valid, sign, verify
 
 ACCOUNT = MASTER.account_public
 
@@ -240,7 +240,7 @@ def test_without_the_library():
 def test_library_is_loaded_when_needed_only():
     """To import all of this loads no cryptography."""
     modules = "canonical, ed25519, evidence, keys, master, receipt, running, signing, slip10, verification_text"
-    code = f"import sys; from agent_sync.recovery import {modules}; print('cryptography' in sys.modules)"
+    code = f"import sys; from agent_sync.record import {modules}; print('cryptography' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
 
 

@@ -5,9 +5,9 @@ import subprocess
 import pytest
 from support.history import History, sh
 
-from agent_sync.recovery.chain import broken_at
-from agent_sync.recovery.machine import moved
-from agent_sync.recovery.states import Move, Trigger
+from agent_sync.record.machine.chain import broken_at
+from agent_sync.record.machine.machine import moved
+from agent_sync.record.machine.states import Move, Trigger
 from agent_sync.settings import Settings
 from agent_sync.settings.tables import Record as RecordSettings
 

@@ -5,7 +5,7 @@ import subprocess
 import pytest
 from support.history import History, sh
 
-from agent_sync.recovery.states import Trigger
+from agent_sync.record.machine.states import Trigger
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ import pytest
 from support.stored_records import LATER, NOW, begun_record
 
 from agent_sync.errors import BadConfig, BadInput, BadRecord, RecordUnavailable
-from agent_sync.place import worktree
-from agent_sync.recovery.active import active_record, point, unpoint
-from agent_sync.recovery.home import Home, home_of, issue_task, slug, text_task, workspace_of
-from agent_sync.recovery.machine import moved
-from agent_sync.recovery.states import Move
+from agent_sync.record.disk.active import active_record, point, unpoint
+from agent_sync.record.disk.home import Home, home_of, issue_task, slug, text_task, workspace_of
+from agent_sync.record.machine.machine import moved
+from agent_sync.record.machine.states import Move
+from agent_sync.worktree import worktree
 
 HOMES = {
     "the user's": ({"HOME": "/home/u"}, "/home/u/.atlas"),

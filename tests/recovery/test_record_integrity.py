@@ -5,9 +5,9 @@ import json
 import pytest
 from support.stored_records import LATER, checkpoint, noted, receipt, stored, with_events
 
-from agent_sync.recovery.integrity import BrokenAt, ChangedOutside, Intact
-from agent_sync.recovery.model import ClaimNote, Owner, Recovery, Seen
-from agent_sync.recovery.states import Advice, CrashType, State
+from agent_sync.record.machine.model import ClaimNote, Owner, Recovery, Seen
+from agent_sync.record.machine.states import Advice, CrashType, State
+from agent_sync.record.receipts.integrity import BrokenAt, ChangedOutside, Intact
 
 
 @pytest.fixture

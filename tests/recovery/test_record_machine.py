@@ -4,10 +4,10 @@ import pytest
 from support.records import NOW, fresh_record
 
 from agent_sync.errors import IllegalMove
-from agent_sync.recovery.chain import broken_at
-from agent_sync.recovery.machine import EDGES, moved, reworked
-from agent_sync.recovery.states import ACTIVE, TERMINAL, Move, State, StepStatus
-from agent_sync.recovery.templates import BUILT_IN, steps_of
+from agent_sync.record.machine.chain import broken_at
+from agent_sync.record.machine.machine import EDGES, moved, reworked
+from agent_sync.record.machine.states import ACTIVE, TERMINAL, Move, State, StepStatus
+from agent_sync.record.machine.templates import BUILT_IN, steps_of
 from agent_sync.settings import Settings
 
 M = Move

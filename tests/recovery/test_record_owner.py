@@ -8,9 +8,9 @@ import sys
 import pytest
 from support.stored_records import MadeUpProcesses, family
 
-from agent_sync.recovery.model import Owner
-from agent_sync.recovery.owner import Standing, client_process, is_transient_shell, standing
-from agent_sync.recovery.proc import Process, SystemProcesses
+from agent_sync.record.crash.owner import Standing, client_process, is_transient_shell, standing
+from agent_sync.record.crash.proc import Process, SystemProcesses
+from agent_sync.record.machine.model import Owner
 
 # Commands from the nearest ancestor up, and the one that owns the work.
 FAMILIES: dict[str, tuple[tuple[str, ...], str]] = {
@@ -95,7 +95,7 @@ def test_shell_without_arguments_is_no_transient_shell():
     ] == [False] * 6
 
 
-SCRIPT = "from agent_sync.recovery.owner import *; from agent_sync.recovery.proc import *; print(client_process(SystemProcesses(has_proc={})).model_dump_json())"
+SCRIPT = "from agent_sync.record.crash.owner import *; from agent_sync.record.crash.proc import *; print(client_process(SystemProcesses(has_proc={})).model_dump_json())"
 
 
 @pytest.fixture(params=[True, False], ids=["proc", "ps"])

@@ -14,13 +14,13 @@ from hypothesis import given, strategies as st
 from support.prove import PROVE
 from support.stored_records import LATER, NOW, begun_record, checkpoint, noted, receipt, stored, with_events
 
-from agent_sync import files
 from agent_sync.errors import BadInput, BadRecord, IllegalMove, LockHeld, NoRecord, RecordUnavailable
-from agent_sync.recovery.integrity import BrokenAt, Intact
-from agent_sync.recovery.model import Archive
-from agent_sync.recovery.segments import LENGTH, store_events
-from agent_sync.recovery.states import State
-from agent_sync.recovery.store import RecordStore
+from agent_sync.record.disk.segments import LENGTH, store_events
+from agent_sync.record.disk.store import RecordStore
+from agent_sync.record.machine.model import Archive
+from agent_sync.record.machine.states import State
+from agent_sync.record.receipts.integrity import BrokenAt, Intact
+from agent_sync.system import files
 
 
 def everything(directory):

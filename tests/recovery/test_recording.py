@@ -8,20 +8,22 @@ from support.claims import claim
 from support.desk import Workshop
 from support.records import NOW, after, fresh_record
 
-from agent_sync import clock, quiet, recording
-from agent_sync.claim.phases import Phase
-from agent_sync.gauntlet.receipts import note_began, note_ended
-from agent_sync.gauntlet.results import Executed, JobResult, Outcome
-from agent_sync.gauntlet.status import Status
-from agent_sync.recovery.examining import examined, found_receipt
-from agent_sync.recovery.following import Goal, followed
-from agent_sync.recovery.machine import moved
-from agent_sync.recovery.model import Recovery
-from agent_sync.recovery.resuming import resumed
-from agent_sync.recovery.signing import Valid
-from agent_sync.recovery.states import Advice, CrashType, Move, State
-from agent_sync.recovery.validation import Ending, validated, validating
-from agent_sync.spool import Occasion
+from agent_sync.gates.run.receipts import note_began, note_ended
+from agent_sync.gates.run.results import Executed, JobResult, Outcome
+from agent_sync.gates.status import Status
+from agent_sync.quiet import answer as quiet
+from agent_sync.record import keep as recording
+from agent_sync.record.crash.resuming import resumed
+from agent_sync.record.machine.following import Goal, followed
+from agent_sync.record.machine.machine import moved
+from agent_sync.record.machine.model import Recovery
+from agent_sync.record.machine.states import Advice, CrashType, Move, State
+from agent_sync.record.machine.validation import Ending, validated, validating
+from agent_sync.record.observe.last_words import Occasion
+from agent_sync.record.receipts.examining import examined, found_receipt
+from agent_sync.record.receipts.signing import Valid
+from agent_sync.system import clock
+from agent_sync.task.claim.phases import Phase
 
 RETRY = Recovery(
     detected_at=NOW,

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from support.history import History, sh
 
-from agent_sync.recovery.happened import Kind, kind_of
-from agent_sync.recovery.model import Seen
-from agent_sync.recovery.reflogs import LONGEST, Entry, end_of, portion_of
+from agent_sync.record.machine.model import Seen
+from agent_sync.record.observe.happened import Kind, kind_of
+from agent_sync.record.observe.reflogs import LONGEST, Entry, end_of, portion_of
 
 A, B, C, D = (letter * 40 for letter in "abcd")
 ZERO = "0" * 40

@@ -19,16 +19,16 @@ from support.records import (
 )
 
 from agent_sync import __version__
-from agent_sync.recovery.advice import Circumstances, diagnosed
-from agent_sync.recovery.following import Goal, followed
-from agent_sync.recovery.machine import moved
-from agent_sync.recovery.render import render
-from agent_sync.recovery.render_parts import length
-from agent_sync.recovery.render_receipts import UNSIGNED, VALID
-from agent_sync.recovery.resuming import recovered
-from agent_sync.recovery.states import TERMINAL, Move, Standing, State
-from agent_sync.recovery.synopsis import synopsis
-from agent_sync.recovery.validation import GATES
+from agent_sync.record.crash.advice import Circumstances, diagnosed
+from agent_sync.record.crash.resuming import recovered
+from agent_sync.record.machine.following import Goal, followed
+from agent_sync.record.machine.machine import moved
+from agent_sync.record.machine.states import TERMINAL, Move, Standing, State
+from agent_sync.record.machine.validation import GATES
+from agent_sync.record.page.render import render
+from agent_sync.record.page.render_parts import length
+from agent_sync.record.page.render_receipts import UNSIGNED, VALID
+from agent_sync.record.page.synopsis import synopsis
 
 GOLDEN = Path(__file__).parents[1] / "fixtures" / "recovery" / "HOOK.md"
 VERDICTS = {"rcpt-001": VALID, "rcpt-002": "the signature does not fit what it signs", "rcpt-003": UNSIGNED}

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from agent_sync.errors import AgentSyncError, BadInput
-from agent_sync.processes import Processes
-from agent_sync.recovery import running
-from agent_sync.recovery.running import Artifacts, Surroundings
-from agent_sync.recovery.tee import Outlet
+from agent_sync.record.receipts import running
+from agent_sync.record.receipts.running import Artifacts, Surroundings
+from agent_sync.record.receipts.tee import Outlet
+from agent_sync.system.processes import Processes
 
 EMPTY = hashlib.sha256(b"").hexdigest()
 

@@ -2,8 +2,8 @@ import pytest
 from slip10_vectors import VECTORS
 
 from agent_sync.errors import BadInput
-from agent_sync.recovery import ed25519, slip10
-from agent_sync.recovery.master import receipt_path
+from agent_sync.record.receipts import ed25519, slip10
+from agent_sync.record.receipts.master import receipt_path
 
 ROWS = [(seed, *row) for seed, rows in VECTORS.items() for row in rows]
 

@@ -8,12 +8,13 @@ import pytest
 from support.history import History, sh
 
 from agent_sync.errors import GitFailed
-from agent_sync.git import Git
-from agent_sync.processes import Processes
-from agent_sync.recovery import snapshots as snapshot_limits, touched as touched_limits
-from agent_sync.recovery.paths import meant, shown
-from agent_sync.recovery.snapshots import snapshots
-from agent_sync.recovery.touched import files_touched, working_tree_state
+from agent_sync.record.disk import snapshots as snapshot_limits
+from agent_sync.record.disk.paths import meant, shown
+from agent_sync.record.disk.snapshots import snapshots
+from agent_sync.record.observe import touched as touched_limits
+from agent_sync.record.observe.touched import files_touched, working_tree_state
+from agent_sync.system.git import Git
+from agent_sync.system.processes import Processes
 
 
 @pytest.fixture

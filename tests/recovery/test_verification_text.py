@@ -1,8 +1,8 @@
 import pytest
 from support.receipts import MASTER, receipt
 
-from agent_sync.recovery.signing import Invalid, Unsigned, Valid, verify
-from agent_sync.recovery.verification_text import exit_status, lines
+from agent_sync.record.receipts.signing import Invalid, Unsigned, Valid, verify
+from agent_sync.record.receipts.verification_text import exit_status, lines
 
 OURS = Valid(passed=True, is_ours=True)
 

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from agent_sync import clock
 from agent_sync.errors import BadConfig
-from agent_sync.place import Place
 from agent_sync.settings import Origin, Settings, load, own_environment, variables
 from agent_sync.settings.approvals import Approvals, held_back_line
 from agent_sync.settings.authority import RULES, Within, needs_approval
+from agent_sync.system import clock
+from agent_sync.worktree import Place
 
 ASKED = """
 [github]

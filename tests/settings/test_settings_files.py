@@ -1,8 +1,8 @@
 import pytest
 
 from agent_sync.errors import BadConfig
-from agent_sync.place import Place
 from agent_sync.settings import Settings, load, variables
+from agent_sync.worktree import Place
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime
 
-from agent_sync.claim.model import Claim
-from agent_sync.claim.phases import Phase
+from agent_sync.task.claim.model import Claim
+from agent_sync.task.claim.phases import Phase
 
 NOW = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)
 

@@ -6,11 +6,11 @@ from pathlib import Path
 from support.github import FakeGitHub
 
 from agent_sync import settings
-from agent_sync.claim.model import Claim
-from agent_sync.desk import Desk
-from agent_sync.lifecycle.facts import Trigger
-from agent_sync.place import worktree
-from agent_sync.rounds import Looked, drive
+from agent_sync.context import Desk
+from agent_sync.task.claim.model import Claim
+from agent_sync.task.decision.facts import Trigger
+from agent_sync.task.loop import Looked, drive
+from agent_sync.worktree import worktree
 
 
 class Workshop:

@@ -9,12 +9,12 @@ from typing import Any
 from support.unasked_github import UnaskedGitHub
 
 from agent_sync import settings
-from agent_sync.desk import Desk
+from agent_sync.context import Desk
 from agent_sync.errors import AgentSyncError
-from agent_sync.lifecycle.actions import CardChange
-from agent_sync.lifecycle.facts import NoCard
-from agent_sync.lifecycle.tasks import Convoy, Person, Task
-from agent_sync.place import worktree
+from agent_sync.task.decision.actions import CardChange
+from agent_sync.task.decision.facts import NoCard
+from agent_sync.task.decision.tasks import Convoy, Person, Task
+from agent_sync.worktree import worktree
 
 OCTO = Person("octo", "U_1")
 

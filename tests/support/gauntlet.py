@@ -9,9 +9,9 @@ from support.github import FakeGitHub
 from support.stage import Theatre
 
 from agent_sync import settings
-from agent_sync.desk import Desk
-from agent_sync.gauntlet.repo import Repo
-from agent_sync.place import worktree
+from agent_sync.context import Desk
+from agent_sync.gates.plan.repo import Repo
+from agent_sync.worktree import worktree
 
 GATE_CONFIG = "base_branch: origin/main\nlog_dir: gauntlet_logs\nentry_points:\n  - path: .\n    checks: [lint]\n"
 GATE_CHECK = "command: test ! -e BROKEN\n"

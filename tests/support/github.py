@@ -6,8 +6,8 @@ from typing import Any
 from support.unasked_github import UnaskedGitHub
 
 from agent_sync.errors import AgentSyncError
-from agent_sync.lifecycle.actions import CardChange, CloseTask, OpenPull
-from agent_sync.lifecycle.facts import Card, Closing, Lookup, NoCard, Pull, PullState
+from agent_sync.task.decision.actions import CardChange, CloseTask, OpenPull
+from agent_sync.task.decision.facts import Card, Closing, Lookup, NoCard, Pull, PullState
 
 CARD = Card(
     project_id="PVT_1",

@@ -6,15 +6,15 @@ import subprocess
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from agent_sync.git import Git
-from agent_sync.place import Place, worktree
-from agent_sync.processes import Processes
-from agent_sync.recovery.machine import begun, moved
-from agent_sync.recovery.model import Record
-from agent_sync.recovery.reconcile import reconciled
-from agent_sync.recovery.states import Move, State
-from agent_sync.recovery.templates import steps_of
+from agent_sync.record.machine.machine import begun, moved
+from agent_sync.record.machine.model import Record
+from agent_sync.record.machine.states import Move, State
+from agent_sync.record.machine.templates import steps_of
+from agent_sync.record.observe.reconcile import reconciled
 from agent_sync.settings import Settings
+from agent_sync.system.git import Git
+from agent_sync.system.processes import Processes
+from agent_sync.worktree import Place, worktree
 
 
 def sh(root: Path, *command: str, **variables: str) -> str:

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from agent_sync.emulator.server import running
-from agent_sync.git import Git
 from agent_sync.leases.identity import holder_here
 from agent_sync.leases.keeper import CloneKeeper, RemoteKeeper
 from agent_sync.leases.model import Mine, mine_of
 from agent_sync.leases.results import Change, Request, Won
-from agent_sync.place import Place, worktree
-from agent_sync.processes import Processes
+from agent_sync.system.git import Git
+from agent_sync.system.processes import Processes
+from agent_sync.worktree import Place, worktree
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 CLAIMS = "refs/agentsync/claims/"

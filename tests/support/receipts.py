@@ -4,10 +4,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from agent_sync.recovery.evidence import Ran, Slot, Work
-from agent_sync.recovery.master import MasterKey
-from agent_sync.recovery.receipt import Receipt
-from agent_sync.recovery.signing import sign
+from agent_sync.record.receipts.evidence import Ran, Slot, Work
+from agent_sync.record.receipts.master import MasterKey
+from agent_sync.record.receipts.receipt import Receipt
+from agent_sync.record.receipts.signing import sign
 
 MASTER = MasterKey(bytes(range(32)))
 OTHER_MASTER = MasterKey(bytes(range(1, 33)))

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from agent_sync.errors import BadRecord
-from agent_sync.recovery.model import Record
+from agent_sync.record.machine.model import Record
 
 # In every task's directory; what else lies there is not ours.
 OURS = (

@@ -3,11 +3,11 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from agent_sync.recovery.machine import begun, moved
-from agent_sync.recovery.model import Checkpoint, Record
-from agent_sync.recovery.receipt import Receipt
-from agent_sync.recovery.states import Move, State, Trigger
-from agent_sync.recovery.templates import steps_of
+from agent_sync.record.machine.machine import begun, moved
+from agent_sync.record.machine.model import Checkpoint, Record
+from agent_sync.record.machine.states import Move, State, Trigger
+from agent_sync.record.machine.templates import steps_of
+from agent_sync.record.receipts.receipt import Receipt
 from agent_sync.settings import Settings
 
 NOW = datetime(2026, 1, 17, 14, 30, 22, tzinfo=UTC)

@@ -7,13 +7,13 @@ from typing import Any
 from support.claims import NOW, claim
 from support.github import pull
 
-from agent_sync.claim.model import Claim, LeaseNote
-from agent_sync.claim.phases import Phase, WithheldBy
-from agent_sync.lifecycle import actions, situations as s
-from agent_sync.lifecycle.checks import CI
-from agent_sync.lifecycle.facts import PullState
-from agent_sync.lifecycle.situation import Known, RecordSeen
-from agent_sync.lifecycle.situations import Stage
+from agent_sync.task.claim.model import Claim, LeaseNote
+from agent_sync.task.claim.phases import Phase, WithheldBy
+from agent_sync.task.decision import actions, situations as s
+from agent_sync.task.decision.checks import CI
+from agent_sync.task.decision.facts import PullState
+from agent_sync.task.decision.situation import Known, RecordSeen
+from agent_sync.task.decision.situations import Stage
 
 CHECKS = {"sha": "a" * 40, "passed": 1, "total": 2, "state": "running"}
 WAITING = RecordSeen("issue-42", Stage.WAITING, issue=42, waiting_for="the gates failed as often as is allowed")

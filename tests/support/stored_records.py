@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from agent_sync.recovery.machine import begun, moved
-from agent_sync.recovery.model import Checkpoint, Record
-from agent_sync.recovery.proc import Process, ProcessHidden
-from agent_sync.recovery.receipt import Receipt
-from agent_sync.recovery.states import Move, State, Trigger
-from agent_sync.recovery.store import RecordStore
-from agent_sync.recovery.templates import steps_of
+from agent_sync.record.crash.proc import Process, ProcessHidden
+from agent_sync.record.disk.store import RecordStore
+from agent_sync.record.machine.machine import begun, moved
+from agent_sync.record.machine.model import Checkpoint, Record
+from agent_sync.record.machine.states import Move, State, Trigger
+from agent_sync.record.machine.templates import steps_of
+from agent_sync.record.receipts.receipt import Receipt
 from agent_sync.settings import Settings
 
 NOW = datetime(2026, 1, 17, 14, 30, 22, tzinfo=UTC)

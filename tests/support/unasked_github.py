@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Never
 
 from agent_sync.gateway.port import Gateway
-from agent_sync.lifecycle.actions import CardChange, CloseTask, OpenPull
-from agent_sync.lifecycle.facts import Card, Closing, Lookup, NoCard, Pull
-from agent_sync.lifecycle.tasks import BoardIssue, BoardSeen, BoardShape, Convoy, Person, Task
+from agent_sync.task.decision.actions import CardChange, CloseTask, OpenPull
+from agent_sync.task.decision.facts import Card, Closing, Lookup, NoCard, Pull
+from agent_sync.task.decision.tasks import BoardIssue, BoardSeen, BoardShape, Convoy, Person, Task
 
 
 class UnaskedGitHub(Gateway):

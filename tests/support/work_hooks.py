@@ -3,11 +3,11 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from agent_sync.workers import moves
-from agent_sync.workers.evidence import Standpoint, evidence_of
-from agent_sync.workers.model import Handoff, Hook, HookError, HookResult, HookTask, Outcome
-from agent_sync.workers.moves import Assignment, Holding
-from agent_sync.workers.names import WorkerName
+from agent_sync.work.hook import moves
+from agent_sync.work.hook.evidence import Standpoint, evidence_of
+from agent_sync.work.hook.model import Handoff, Hook, HookError, HookResult, HookTask, Outcome
+from agent_sync.work.hook.moves import Assignment, Holding
+from agent_sync.work.hook.names import WorkerName
 
 NOW = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)
 WORKER = WorkerName("main", "w1")

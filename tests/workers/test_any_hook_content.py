@@ -7,16 +7,16 @@ from hypothesis import given, strategies as st
 from support.work_hooks import NOW, WORKER, complete, failed, handed_off, slung
 
 from agent_sync.errors import BadHook
-from agent_sync.leases.blobs import TooLarge
 from agent_sync.leases.model import Where
-from agent_sync.workers import moves
-from agent_sync.workers.evidence import disagreements
-from agent_sync.workers.forge import lines
-from agent_sync.workers.layout import files_of, hook_of, readable_files, stray_hashes
-from agent_sync.workers.ledger import Entry, evidence_rows, task_rows
-from agent_sync.workers.repairs import findings
-from agent_sync.workers.sight import HookSeen, Sight, computed
-from agent_sync.workers.states import State
+from agent_sync.leases.refs.blobs import TooLarge
+from agent_sync.work.forge import lines
+from agent_sync.work.hook import moves
+from agent_sync.work.hook.evidence import disagreements
+from agent_sync.work.hook.layout import files_of, hook_of, readable_files, stray_hashes
+from agent_sync.work.hook.sight import HookSeen, Sight, computed
+from agent_sync.work.hook.states import State
+from agent_sync.work.ledger import Entry, evidence_rows, task_rows
+from agent_sync.work.repairs import findings
 
 HOOKS = [files_of(hook) for hook in (slung(), handed_off(), complete(), failed())]
 NAMES = sorted({name for files in HOOKS for name in files})

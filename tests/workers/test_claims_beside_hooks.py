@@ -3,10 +3,10 @@
 import pytest
 
 from agent_sync.errors import Conflict, Refused
-from agent_sync.taking import Wish, take as claim
-from agent_sync.workers.mending import examine
-from agent_sync.workers.sling import Sling, sling
-from agent_sync.workers.take import take
+from agent_sync.task.claiming import Wish, take as claim
+from agent_sync.work.mending import examine
+from agent_sync.work.sling import Sling, sling
+from agent_sync.work.take import take
 
 
 def test_slung_work_cannot_be_claimed_by_its_slinger(fleet):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from agent_sync.workers.forge import MARK, show_on_disk
-from agent_sync.workers.sling import Sling, sling
+from agent_sync.work.forge import MARK, show_on_disk
+from agent_sync.work.sling import Sling, sling
 
 
 @pytest.mark.parametrize("link", ["hooks", "hooks/main", "ledger"])

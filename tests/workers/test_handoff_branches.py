@@ -3,16 +3,16 @@
 import pytest
 
 from agent_sync.errors import BadInput, Conflict
-from agent_sync.hooks.briefing import head_line
-from agent_sync.hooks.event import parse
-from agent_sync.hooks.record import recalled
-from agent_sync.leasing.fence import pushed
-from agent_sync.lifecycle.facts import Trigger
-from agent_sync.lifecycle.situations import LeftOnHook
-from agent_sync.situation_here import situation_here
-from agent_sync.workers.handoff import Note, hand_off
-from agent_sync.workers.sling import Sling, sling
-from agent_sync.workers.take import take
+from agent_sync.events.event import parse
+from agent_sync.events.parts.briefing import head_line
+from agent_sync.events.parts.record import recalled
+from agent_sync.leases.fence import pushed
+from agent_sync.task.decision.facts import Trigger
+from agent_sync.task.decision.situations import LeftOnHook
+from agent_sync.task.situation_here import situation_here
+from agent_sync.work.handoff import Note, hand_off
+from agent_sync.work.sling import Sling, sling
+from agent_sync.work.take import take
 
 BRANCH = "claude/fix-it-42"
 

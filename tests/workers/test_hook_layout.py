@@ -6,10 +6,10 @@ import pytest
 from support.work_hooks import NOW, complete, failed, handed_off, result, slung, started, task
 
 from agent_sync.errors import BadHook, HookTooNew
-from agent_sync.workers import moves
-from agent_sync.workers.evidence import disagreements, json_hash, task_hash
-from agent_sync.workers.layout import files_of, hook_of, stray_hashes
-from agent_sync.workers.model import HookContext, HookResult, HookTask
+from agent_sync.work.hook import moves
+from agent_sync.work.hook.evidence import disagreements, json_hash, task_hash
+from agent_sync.work.hook.layout import files_of, hook_of, stray_hashes
+from agent_sync.work.hook.model import HookContext, HookResult, HookTask
 
 HOOKS = {
     "slung": slung(),

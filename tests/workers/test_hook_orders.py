@@ -10,21 +10,20 @@ from support.fleet import issue, spoil
 
 from agent_sync.errors import BadHook, BadInput, Conflict, GitFailed, HookBusy, IllegalHookMove, Refused
 from agent_sync.leases.model import Mode, State as LeaseState, Where
-from agent_sync.workers import identity
-from agent_sync.workers.clearing import clear
-from agent_sync.workers.finishing import Given, finish_work, given_of
-from agent_sync.workers.gupp import gupp
-from agent_sync.workers.handoff import Note, hand_off
-from agent_sync.workers.model import HookError, NewTask
-from agent_sync.workers.names import WorkerName
-from agent_sync.workers.prime import Verdict
-from agent_sync.workers.reading import look
-from agent_sync.workers.shelf import shelf_for
-from agent_sync.workers.sling import Sling, sling
-from agent_sync.workers.states import State
-from agent_sync.workers.take import take, taken
-
-from agent_sync import clock  # isort: skip
+from agent_sync.system import clock
+from agent_sync.work import identity
+from agent_sync.work.clearing import clear
+from agent_sync.work.finishing import Given, finish_work, given_of
+from agent_sync.work.gupp import gupp
+from agent_sync.work.handoff import Note, hand_off
+from agent_sync.work.hook.model import HookError, NewTask
+from agent_sync.work.hook.names import WorkerName
+from agent_sync.work.hook.reading import look
+from agent_sync.work.hook.shelf import shelf_for
+from agent_sync.work.hook.states import State
+from agent_sync.work.prime import Verdict
+from agent_sync.work.sling import Sling, sling
+from agent_sync.work.take import take, taken
 
 W1 = WorkerName("main", "w1")
 CLAIM, HOOK = "refs/agentsync/claims/42", "refs/agentsync/hooks/main/w1"

@@ -7,21 +7,21 @@ import time_machine
 from support.fleet import spoil
 from support.work_hooks import MINUTE, NOW, WORKER, complete, failed, handed_off, slung, started, task
 
-from agent_sync import clock
 from agent_sync.errors import Conflict
 from agent_sync.leases.model import Holder, Lease, Mode, State as LeaseState, Tip, Where
 from agent_sync.leases.results import Doubt, Unknown, Unreadable
-from agent_sync.workers.handoff import Note, hand_off
-from agent_sync.workers.mending import examine, mend
-from agent_sync.workers.model import Ending
-from agent_sync.workers.names import WorkerName
-from agent_sync.workers.reading import look
-from agent_sync.workers.repairs import Mending, findings
-from agent_sync.workers.shelf import shelf_for
-from agent_sync.workers.sight import HookSeen, Sight, computed
-from agent_sync.workers.sling import Sling, sling
-from agent_sync.workers.states import State
-from agent_sync.workers.take import take
+from agent_sync.system import clock
+from agent_sync.work.handoff import Note, hand_off
+from agent_sync.work.hook.model import Ending
+from agent_sync.work.hook.names import WorkerName
+from agent_sync.work.hook.reading import look
+from agent_sync.work.hook.shelf import shelf_for
+from agent_sync.work.hook.sight import HookSeen, Sight, computed
+from agent_sync.work.hook.states import State
+from agent_sync.work.mending import examine, mend
+from agent_sync.work.repairs import Mending, findings
+from agent_sync.work.sling import Sling, sling
+from agent_sync.work.take import take
 
 HOUR = timedelta(hours=1)
 HOOK, CLAIM = "refs/agentsync/hooks/main/w1", "refs/agentsync/claims/42"

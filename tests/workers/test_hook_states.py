@@ -4,10 +4,10 @@ import pytest
 from support.work_hooks import NOW, WORKER, complete, failed, handed_off, holding, result, slung, started, task
 
 from agent_sync.errors import IllegalHookMove
-from agent_sync.workers import moves
-from agent_sync.workers.model import Ending
-from agent_sync.workers.moves import Assignment
-from agent_sync.workers.states import MOVES, TERMINAL, Move, State, state_after
+from agent_sync.work.hook import moves
+from agent_sync.work.hook.model import Ending
+from agent_sync.work.hook.moves import Assignment
+from agent_sync.work.hook.states import MOVES, TERMINAL, Move, State, state_after
 
 
 @pytest.mark.parametrize("move", Move)

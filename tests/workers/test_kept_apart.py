@@ -2,12 +2,12 @@
 
 from support.fleet import git, spoil
 
-from agent_sync.leasing.fleet import fleet as looked_over
-from agent_sync.workers.handoff import Note, hand_off
-from agent_sync.workers.mending import examine
-from agent_sync.workers.repairs import Mending
-from agent_sync.workers.sling import Sling, sling
-from agent_sync.workers.take import take
+from agent_sync.fleet.reading import fleet as looked_over
+from agent_sync.work.handoff import Note, hand_off
+from agent_sync.work.mending import examine
+from agent_sync.work.repairs import Mending
+from agent_sync.work.sling import Sling, sling
+from agent_sync.work.take import take
 
 
 def begun(machine):

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 from support.work_hooks import MINUTE, NOW, WORKER, complete, failed, handed_off, holding, slung, started
 
-from agent_sync.lifecycle.tasks import Convoy
-from agent_sync.workers import moves
-from agent_sync.workers.attempts import merged, reason_to_escalate
-from agent_sync.workers.ledger import Entry, convoy_rows, damaged, evidence_rows, task_rows
-from agent_sync.workers.model import Ending
-from agent_sync.workers.names import WorkerName
+from agent_sync.task.decision.tasks import Convoy
+from agent_sync.work.hook import moves
+from agent_sync.work.hook.attempts import merged, reason_to_escalate
+from agent_sync.work.hook.model import Ending
+from agent_sync.work.hook.names import WorkerName
+from agent_sync.work.ledger import Entry, convoy_rows, damaged, evidence_rows, task_rows
 
 
 def history(*hooks, worker=WORKER, start=0):

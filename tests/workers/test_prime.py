@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
-from agent_sync.workers.prime import RUNS, Desktop, LeaseSeen, Read, Verdict, prime
-from agent_sync.workers.states import State
+from agent_sync.work.hook.states import State
+from agent_sync.work.prime import RUNS, Desktop, LeaseSeen, Read, Verdict, prime
 
 NONE, SOME = False, True
 ROWS = [

@@ -4,12 +4,12 @@ import time
 
 import pytest
 
-from agent_sync.leasing.fence import must_hold, stopped
-from agent_sync.lifecycle.actions import LeaseLost, LeftOnHook
-from agent_sync.workers.handoff import Note, hand_off
-from agent_sync.workers.mending import examine, mend
-from agent_sync.workers.sling import Sling, sling
-from agent_sync.workers.take import take
+from agent_sync.leases.fence import must_hold, stopped
+from agent_sync.task.decision.actions import LeaseLost, LeftOnHook
+from agent_sync.work.handoff import Note, hand_off
+from agent_sync.work.mending import examine, mend
+from agent_sync.work.sling import Sling, sling
+from agent_sync.work.take import take
 
 SHORT = {"AGENT_SYNC_LEASE_TTL_S": "1", "AGENT_SYNC_LEASE_ALLOWANCE_S": "0"}
 

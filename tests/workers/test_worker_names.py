@@ -3,7 +3,7 @@
 import pytest
 
 from agent_sync.errors import BadInput
-from agent_sync.workers.names import WorkerName, exact_name, issue_of, task_id, worker_named, worker_of_ref
+from agent_sync.work.hook.names import WorkerName, exact_name, issue_of, task_id, worker_named, worker_of_ref
 
 FLEET = (WorkerName("main", "w1"), WorkerName("docs", "w1"), WorkerName("docs", "w2"))
 

@@ -3,7 +3,7 @@
 import click
 import pytest
 
-from agent_sync.cli.worker import command
+from agent_sync.cli.work.worker import command
 
 
 @pytest.mark.parametrize("name", ["list", "status", "show", "sling", "take", "handoff", "result", "clear", "repair"])

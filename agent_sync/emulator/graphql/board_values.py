@@ -7,16 +7,7 @@ from datetime import date, datetime
 
 from agent_sync.emulator.graphql.request import Request
 from agent_sync.emulator.operations.keywords import closing_issues
-from agent_sync.emulator.world.boards import (
-    SETTABLE,
-    DraftIssue,
-    Field,
-    FieldType,
-    FieldValue,
-    Item,
-    Iteration,
-    Option,
-)
+from agent_sync.emulator.world.boards import SETTABLE, DraftIssue, Field, FieldType, FieldValue, Item, Iteration, Option
 from agent_sync.emulator.world.conversations import Issue, Label
 from agent_sync.emulator.world.people import User
 from agent_sync.emulator.world.pulls import PullRequest

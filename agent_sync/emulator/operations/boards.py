@@ -6,16 +6,7 @@ from typing import TypeVar
 from agent_sync.emulator.operations import automation
 from agent_sync.emulator.operations.access import require_board_write, require_projects
 from agent_sync.emulator.operations.changes import NewValue, store_value
-from agent_sync.emulator.world.boards import (
-    SETTABLE,
-    DraftIssue,
-    Field,
-    FieldType,
-    Item,
-    Iteration,
-    Option,
-    Project,
-)
+from agent_sync.emulator.world.boards import SETTABLE, DraftIssue, Field, FieldType, Item, Iteration, Option, Project
 from agent_sync.emulator.world.conversations import Issue
 from agent_sync.emulator.world.people import User, Viewer
 from agent_sync.emulator.world.pulls import PullRequest

@@ -3,14 +3,7 @@
 from dataclasses import dataclass
 
 from agent_sync.emulator.operations.access import require_role
-from agent_sync.emulator.world.checks import (
-    CONCLUSIONS,
-    STATUS_STATES,
-    STATUSES,
-    CheckRun,
-    CommitStatus,
-    WorkflowRun,
-)
+from agent_sync.emulator.world.checks import CONCLUSIONS, STATUS_STATES, STATUSES, CheckRun, CommitStatus, WorkflowRun
 from agent_sync.emulator.world.people import User, Viewer
 from agent_sync.emulator.world.refusal import Kind, Refused, invalid
 from agent_sync.emulator.world.repositories import Repository

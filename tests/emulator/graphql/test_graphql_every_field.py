@@ -3,14 +3,7 @@
 from datetime import date
 
 import pytest
-from graphql import (
-    GraphQLNonNull,
-    get_named_type,
-    is_composite_type,
-    is_interface_type,
-    is_object_type,
-    is_union_type,
-)
+from graphql import GraphQLNonNull, get_named_type, is_composite_type, is_interface_type, is_object_type, is_union_type
 
 from agent_sync.emulator.graphql.schema import schema
 from agent_sync.emulator.graphql.types import type_name

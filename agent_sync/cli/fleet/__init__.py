@@ -1,0 +1,1 @@
+"""Commands on all tasks of the repository."""

@@ -1,0 +1,149 @@
+"""`agent-sync status --all`: every claim of the repository, whoever holds it."""
+
+import json
+from datetime import datetime
+from typing import Any
+
+import click
+
+from agent_sync.cli.console import working
+from agent_sync.cli.telling import situation_values
+from agent_sync.context import Desk
+from agent_sync.fleet.reading import Fleet, Held, WorkHook, fleet
+from agent_sync.leases.model import Lease, State, Tip, Where
+from agent_sync.leases.rules import expires_at, is_expired
+from agent_sync.leases.words import span
+from agent_sync.system import clock
+from agent_sync.task.decision.next_step import next_step
+from agent_sync.task.decision.outside_text import one_line, quoted
+from agent_sync.task.situation_here import situation_of
+from agent_sync.worktree import worktree
+
+
+def show_all(desk: Desk, *, as_json: bool) -> None:
+    """List what is held, where, since when and until when; this clone's own worktrees are named."""
+    with working("asking the remote"):
+        seen = fleet(desk)
+    rows = rows_of(seen, clock.now(), allowance_s=desk.settings.lease.allowance_s)
+    for row in rows:
+        row.update(_situated(desk, seen, row["root"]))
+    if as_json:
+        hooks = [{"worker": hook.worker, "status": hook.status, "trouble": hook.trouble} for hook in seen.hooks]
+        values = {"where": seen.where.value, "reason": seen.reason, "claims": rows, "hooks": hooks}
+        click.echo(json.dumps(values, ensure_ascii=False))
+        return
+    for row in rows:
+        click.echo(line_of(row))
+    for hook in seen.hooks:
+        click.echo(_hook_line(hook))
+    if not rows:
+        click.echo("No issue of this repository is claimed.")
+    click.echo(_reach(desk, seen))
+
+
+def rows_of(seen: Fleet, now: datetime, *, allowance_s: float) -> list[dict[str, Any]]:
+    """Return one row for every lease that is held and for every claim here without one, by issue."""
+    held = [tip for tip in seen.tips if tip.lease.state is State.HELD]
+    rows = [_lease_row(tip, seen.here, now, allowance_s) for tip in held]
+    rows += [_unreadable_row(one.issue, one.unknown.reason) for one in seen.unreadable]
+    shown = {row["root"] for row in rows}
+    rows += [_local_row(one) for one in seen.here if one.root not in shown]
+    return sorted(rows, key=lambda row: (row["issue"] or 0, row["root"] or ""))
+
+
+def line_of(row: dict[str, Any]) -> str:
+    """Return one row as people read it."""
+    issue = f"#{row['issue']}" if row["issue"] else "?"
+    who = quoted(row["holder"]) if row["holder"] else ""
+    parts = [f"{issue} {row['phase'] or ''}".rstrip(), who, row["age"] and f"{row['age']} old", row["expiry"]]
+    own = f"in {row['root']}" if row["root"] else ""
+    only = "this clone only" if row["where"] == Where.CLONE else ""
+    following = f"next: {row['next']}" if row["next"] else ""
+    return " · ".join(part for part in (*parts, only, own, row["trouble"], following) if part)
+
+
+def _situated(desk: Desk, seen: Fleet, root: str | None) -> dict[str, Any]:
+    """Return how the task of a worktree of this clone stands; of others only their lease is known."""
+    held = next((one for one in seen.here if one.root == root and one.claim), None)
+    if held is None:
+        return {}
+    place = worktree(held.root)
+    stands = situation_of(desk.at(place), held.claim) if place else None
+    return {"situation": situation_values(stands), "next": next_step(stands).command} if stands else {}
+
+
+def _lease_row(tip: Tip, here: tuple[Held, ...], now: datetime, allowance_s: float) -> dict[str, Any]:
+    lease = tip.lease
+    own = next((one for one in here if _is_of(one, tip)), None)
+    phase = own.claim.phase.value if own and own.claim else one_line(lease.phase, limit=40)
+    ends = None if lease.mode == "manual" else expires_at(lease, now)
+    age_s = max(0.0, (now - lease.acquired_at).total_seconds())
+    return _row(
+        issue=lease.issue,
+        holder=_holder(lease),
+        machine=one_line(lease.holder.host, limit=60),
+        phase=phase,
+        branch=one_line(lease.branch),
+        epoch=lease.epoch,
+        age=span(age_s),
+        age_s=round(age_s),
+        mode=lease.mode.value,
+        expires_at=ends.isoformat() if ends else None,
+        expired=is_expired(lease, now, allowance_s),
+        expiry=_expiry(ends, now, is_expired=is_expired(lease, now, allowance_s)),
+        where=tip.where.value,
+        root=own.root if own else None,
+    )
+
+
+def _holder(lease: Lease) -> str:
+    """Return who holds a lease, for programs: in JSON every text is quoted already."""
+    place = one_line(f"{lease.holder.user}@{lease.holder.host}")
+    return f"{one_line(lease.holder.agent, limit=60)} ({place})" if lease.holder.agent else place
+
+
+def _expiry(ends: datetime | None, now: datetime, *, is_expired: bool) -> str:
+    if ends is None:
+        return "never expires"
+    return "EXPIRED" if is_expired else f"expires in {span((ends - now).total_seconds())}"
+
+
+def _is_of(held: Held, tip: Tip) -> bool:
+    claim = held.claim
+    return bool(
+        claim and claim.lease and claim.issue_number == tip.lease.issue and claim.lease.nonce == tip.lease.nonce
+    )
+
+
+def _local_row(held: Held) -> dict[str, Any]:
+    claim = held.claim
+    if claim is None:
+        return _row(root=held.root, trouble=held.trouble)
+    lost = f"lost to {one_line(claim.lease.lost_to)}" if claim.lease and claim.is_lost else ""
+    lost = f"left on the hook of {quoted(claim.lease.left_on, limit=60)}" if claim.lease and claim.is_left else lost
+    without = "" if claim.lease else "no lease"
+    values = {"issue": claim.issue_number, "phase": claim.phase.value, "branch": claim.branch}
+    return _row(**values, root=held.root, trouble=lost or without)
+
+
+def _unreadable_row(issue: int, reason: str) -> dict[str, Any]:
+    return _row(issue=issue, trouble=f"unreadable: {one_line(reason, limit=300)}")
+
+
+def _row(**values: Any) -> dict[str, Any]:
+    empty = dict.fromkeys(("issue", "holder", "machine", "phase", "branch", "epoch", "age", "age_s", "mode"))
+    rest = {"expires_at": None, "expired": False, "expiry": "", "where": None, "root": None, "trouble": ""}
+    return {**empty, **rest, "situation": None, "next": "", **values}
+
+
+def _hook_line(hook: WorkHook) -> str:
+    if hook.trouble:
+        return f"work hook {quoted(hook.worker, limit=60)}: unreadable: {hook.trouble}"
+    state = hook.status.get("status") or hook.status.get("state") or "unknown"
+    return f"work hook {quoted(hook.worker, limit=60)}: {quoted(str(state), limit=60)}"
+
+
+def _reach(desk: Desk, seen: Fleet) -> str:
+    if seen.where is Where.REMOTE:
+        return f"From {desk.settings.git.remote}, just now."
+    return f"Only what this clone knows: {one_line(seen.reason, limit=300)}."

@@ -1,0 +1,187 @@
+"""`agent-sync gate list · validate · health · detect · status`: looking without running."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from agent_sync.cli.here import desk_here
+from agent_sync.context import Desk
+from agent_sync.errors import BadInput, Exit
+from agent_sync.gates.config.model import Loaded
+from agent_sync.gates.config.project import find_project, load_project
+from agent_sync.gates.config.user_config import hook_settings, read_user
+from agent_sync.gates.memory import state as states
+from agent_sync.gates.plan.changes import Wanted
+from agent_sync.gates.plan.prepare import RunOptions, has_unresolved, look
+from agent_sync.gates.reviews.adapters import ADAPTERS, adapter_of, is_installed
+from agent_sync.gates.reviews.reviewer import Cooling
+from agent_sync.gates.run import lock
+from agent_sync.gates.run.logs import LogDir
+from agent_sync.quiet.answer import process_dir
+from agent_sync.system import clock
+
+
+def project_here() -> tuple[Desk, Loaded]:
+    """Return the project the command was started in, as far as it could be read."""
+    desk = desk_here()
+    root = find_project(process_dir(), desk.place.root)
+    if root is None:
+        raise BadInput("There is no .gauntlet/config.yml here.", helps="agent-sync gate init")
+    return desk, load_project(root)
+
+
+@click.command("list")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def list_gates(*, as_json: bool) -> None:
+    """List the gates and the parts of the project they guard.
+
+    \b
+    Example:
+      agent-sync gate list
+    """
+    _, loaded = project_here()
+    project = loaded.project
+    if as_json:
+        entries = [vars(entry) for entry in project.entry_points]
+        values = {"checks": list(project.checks), "reviews": list(project.reviews), "entry_points": entries}
+        click.echo(json.dumps(values))
+        return
+    for check in project.checks.values():
+        click.echo(f"check   {check.name:<20} {check.command.strip().splitlines()[0] if check.command else ''}")
+    for review in project.reviews.values():
+        asked = ", ".join(review.cli_preference or project.default_preference)
+        click.echo(f"review  {review.name:<20} {review.num_reviews} by {asked}")
+    for entry in project.entry_points:
+        click.echo(f"{entry.path}: {', '.join((*entry.checks, *entry.reviews)) or 'no gates'}")
+    _complain(loaded)
+
+
+@click.command("validate")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def validate(context: click.Context, *, as_json: bool) -> None:
+    """Check the configuration; exit 1 if it cannot be used.
+
+    \b
+    Example:
+      agent-sync gate validate
+    """
+    desk, loaded = project_here()
+    problems = (*loaded.problems, *read_user(desk.environment).problems)
+    if as_json:
+        values = [{"file": str(p.file), "line": p.line, "message": p.message, "error": p.is_error} for p in problems]
+        click.echo(json.dumps(values))
+    else:
+        for problem in problems:
+            click.echo(f"{'✗ error' if problem.is_error else '! warning'}  {problem}")
+        click.echo("The configuration cannot be used." if loaded.errors else "✓ The configuration is valid.")
+    context.exit(Exit.FAILED if loaded.errors else Exit.OK)
+
+
+@click.command("health")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def health(*, as_json: bool) -> None:
+    """Show which reviewer programs are available, and problems in the configuration.
+
+    \b
+    Example:
+      agent-sync gate health
+    """
+    desk, loaded = project_here()
+    state = states.read(loaded.project.log_dir)
+    cooling = Cooling(state.unhealthy if state else {}, clock.now())
+    wanted = loaded.project.default_preference or tuple(ADAPTERS)
+    found = {name: _health(name, desk, cooling) for name in wanted}
+    if as_json:
+        click.echo(json.dumps({"reviewers": found, "problems": [str(problem) for problem in loaded.problems]}))
+        return
+    for name, words in found.items():
+        click.echo(f"{'✓' if words == 'ready' else '✗'} {name:<16} {words}")
+    _complain(loaded)
+
+
+def _health(name: str, desk: Desk, cooling: Cooling) -> str:
+    adapter = adapter_of(name)
+    if adapter is None:
+        return f"not known; known: {', '.join(ADAPTERS)}"
+    if not is_installed(adapter, desk.environment):
+        return f"{adapter.binary} is not installed, or not on PATH"
+    return "usage limit reached; will be tried again within the hour" if cooling.is_cooling(adapter.name) else "ready"
+
+
+@click.command("detect")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("-u", "--uncommitted", is_flag=True, help="Only uncommitted changes.")
+@click.option("-c", "--commit", default="", help="Only this commit.")
+@click.option("-b", "--base-branch", "base", default="", help="Compare with this branch.")
+def detect(*, as_json: bool, uncommitted: bool, commit: str, base: str) -> None:
+    """Show what changed and which gates would run.
+
+    \b
+    Example:
+      agent-sync gate detect --base-branch origin/main
+    """
+    desk, loaded = project_here()
+    if loaded.errors:
+        raise BadInput(str(loaded.errors[0]), helps="agent-sync gate validate")
+    changes, plan = look(desk, loaded, RunOptions(Wanted(base, commit, uncommitted)))
+    if as_json:
+        jobs = [job.id for job in plan.jobs]
+        skipped = {one.id: one.reason for one in plan.skipped}
+        click.echo(json.dumps({"files": list(changes.files), "gates": jobs, "skipped": skipped}))
+        return
+    for name in changes.files:
+        click.echo(f"  {name!r}" if not name.isprintable() else f"  {name}")
+    click.echo(f"{len(changes.files)} files differ from {changes.base.name}; {len(plan.jobs)} gates would run:")
+    for job in plan.jobs:
+        click.echo(f"  {job.id}")
+    for one in plan.skipped:
+        click.echo(f"  {one.id}: skipped ({one.reason})")
+    click.echo(changes.base.note, err=True, nl=bool(changes.base.note))
+
+
+@click.command("status")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def status(*, as_json: bool) -> None:
+    """Show how the last run ended, what is unresolved, and when the hook runs next.
+
+    \b
+    Example:
+      agent-sync gate status
+    """
+    desk, loaded = project_here()
+    values = _status(desk, loaded)
+    if as_json:
+        click.echo(json.dumps(values, default=str))
+        return
+    for name, value in values.items():
+        click.echo(f"{name.replace('_', ' '):<14} {'-' if value in (None, '', []) else value}")
+
+
+def _status(desk: Desk, loaded: Loaded) -> dict[str, Any]:
+    project = loaded.project
+    logs = LogDir(project.log_dir)
+    state = states.read(logs.path)
+    hook = hook_settings(read_user(desk.environment), project.hook_enabled, desk.environment)
+    console: Path | None = logs.console(logs.last_run())
+    return {
+        "last_status": state.status if state else "",
+        "last_run": state.completed_at.isoformat() if state and state.completed_at else None,
+        "branch": state.branch if state else "",
+        "unresolved": has_unresolved(logs, state),
+        "failed_runs": state.failed_runs if state else 0,
+        "running": lock.holder(logs.path),
+        "console_log": str(console) if console and console.exists() else None,
+        "hook": "on" if hook.enabled else "off",
+        "interval_minutes": hook.interval_minutes,
+    }
+
+
+def _complain(loaded: Loaded) -> None:
+    for problem in loaded.problems:
+        click.echo(f"{'✗' if problem.is_error else '!'} {problem}", err=True)
+
+
+COMMANDS = (list_gates, validate, health, detect, status)

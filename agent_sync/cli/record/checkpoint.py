@@ -1,0 +1,52 @@
+"""`agent-sync checkpoint`: note how far the present step has come."""
+
+import os
+
+import click
+
+from agent_sync.cli.here import desk_here
+from agent_sync.cli.record.recorded import record_here
+from agent_sync.errors import BadInput
+from agent_sync.events.parts.record import may_have_record
+from agent_sync.record import keep as recording
+from agent_sync.record.machine.states import Trigger
+from agent_sync.record.observe.moment import What, noted
+from agent_sync.record.observe.words import readable
+
+
+@click.command("checkpoint")
+@click.argument("text", default="")
+@click.option("--trigger", type=click.Choice([str(one) for one in Trigger]), default=str(Trigger.MANUAL), help="Why.")
+@click.option("--auto", is_flag=True, help="For git hooks: record new commits and pushes quietly; always exit 0.")
+def command(*, text: str, trigger: str, auto: bool) -> None:
+    """Save a checkpoint of the current step; after a crash the agent continues from here.
+
+    Commits, pushes, validations and completed steps make checkpoints by themselves.
+
+    \b
+    Examples:
+      agent-sync checkpoint "parser done, tests missing"
+      agent-sync checkpoint --trigger git_commit --auto "Commit: $(git log -1 --format=%s)"
+    """
+    if auto:
+        _reconcile_quietly()
+        return
+    description = readable(text)
+    if not description:
+        raise BadInput("A checkpoint needs a description.", helps="agent-sync checkpoint --help")
+    desk = desk_here()
+    record_here(desk)
+    what = What(Trigger(trigger), description)
+    record = recording.work(desk, lambda record, now: noted(record, desk.git, (what,), now, os.urandom))
+    if record:
+        click.echo(f"Checkpoint: {record.checkpoints[-1].checkpoint_id} ({description})")
+
+
+def _reconcile_quietly() -> None:
+    """Take in what git has seen; a commit must not fail or complain because of it, so trouble waits in the outbox."""
+    try:
+        desk = desk_here(keeps_record=False)
+        if may_have_record(desk):
+            recording.attempt(desk, recording.catch_up)
+    except Exception:  # noqa: BLE001  # whatever it is, the commit is made and this command is not about it
+        return

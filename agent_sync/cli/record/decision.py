@@ -1,0 +1,89 @@
+"""`agent-sync approve · reject · abandon`: what people decide about a task."""
+
+import click
+
+from agent_sync.cli.here import desk_here
+from agent_sync.cli.record.recorded import record_here, tell_standing
+from agent_sync.context import Desk
+from agent_sync.errors import HumansOnly, IllegalMove
+from agent_sync.record import keep as recording
+from agent_sync.record.machine import by_hand
+from agent_sync.record.machine.following import abandoned
+from agent_sync.record.machine.states import State
+from agent_sync.record.machine.templates import CLAIM_TO_CLOSE
+from agent_sync.record.observe.words import readable
+from agent_sync.system import clock
+
+_SAID_SO = "A human has decided: required inside an agent's session."
+
+
+@click.command("approve")
+@click.option("--reason", default="", help="Why; kept in the history.")
+@click.option("--yes", is_flag=True, help=_SAID_SO)
+def approve(*, reason: str, yes: bool) -> None:
+    """Approve a step that waits for a human: the next step is pending, or the task is complete.
+
+    This is for people: inside an agent's session it is refused without --yes, which says that a human has decided.
+    In the record of a claim, whose steps follow the claim, it lets the agent continue.
+
+    \b
+    Example:
+      agent-sync approve --reason "the failing test is known to be flaky"
+    """
+    desk = _decidable(yes=yes, command="approve")
+    is_step_done = record_here(desk)[1].template != CLAIM_TO_CLOSE
+    record = recording.work(desk, lambda record, now: by_hand.approved(record, reason, now), completes=is_step_done)
+    if record:
+        tell_standing(record)
+
+
+@click.command("reject")
+@click.option("--reason", default="", help="Why; kept in the history.")
+@click.option("--yes", is_flag=True, help=_SAID_SO)
+def reject(*, reason: str, yes: bool) -> None:
+    """Send back a step that waits for a human: it is tried again; after the last attempt the task fails.
+
+    This is for people: inside an agent's session it is refused without --yes, which says that a human has decided.
+
+    \b
+    Example:
+      agent-sync reject --reason "the test must pass"
+    """
+    desk = _decidable(yes=yes, command="reject")
+    record = recording.work(desk, lambda record, now: by_hand.rejected(record, reason, now))
+    if record:
+        tell_standing(record)
+
+
+@click.command("abandon")
+@click.option("--reason", default="", help="Why; kept in the history.")
+def abandon(*, reason: str) -> None:
+    """Give up a task. Its record is kept for a while: `agent-sync resume --reopen TASK` reopens it.
+
+    \b
+    Example:
+      agent-sync abandon --reason "not needed any more"
+    """
+    desk = desk_here()
+    task_id = record_here(desk)[1].task_id
+    claim = desk.store.read()
+    if claim:
+        message = f"Task {task_id} belongs to the claim on issue #{claim.issue_number}; release that first."
+        raise IllegalMove(message, attempted="abandoning the task", helps="agent-sync release")
+    now = clock.now()
+    why = readable(reason) or "abandoned by command"
+    record = desk.recorder.change(lambda record: abandoned(record, why, now), now)
+    if record:
+        tell_standing(record)
+    click.echo(f"To reopen it: agent-sync resume --reopen {task_id}")
+
+
+def _decidable(*, yes: bool, command: str) -> Desk:
+    """Return the desk where a human may decide; who works for an agent is not one."""
+    desk = desk_here()
+    record = record_here(desk)[1]
+    if desk.environment.get("CLAUDECODE") and not yes and record.state is State.AWAITING_HUMAN:
+        message = "Only a human may decide this, and this is an agent's session."
+        helps = f"ask the human; once they have decided: agent-sync {command} --yes"
+        raise HumansOnly(message, attempted=f"deciding about task {record.task_id}", helps=helps)
+    return desk

@@ -1,0 +1,97 @@
+"""`agent-sync resume`: resume a task, even after a crash."""
+
+import click
+
+from agent_sync.cli.here import desk_here
+from agent_sync.cli.record.recorded import record_here, task_here, tell_standing
+from agent_sync.cli.record.start import begun, refuse_second, tell_begun
+from agent_sync.cli.telling import next_line
+from agent_sync.context import Desk
+from agent_sync.errors import IllegalMove
+from agent_sync.record import keep as recording
+from agent_sync.record.crash.owner import standing
+from agent_sync.record.crash.proc import SystemProcesses
+from agent_sync.record.crash.recovery import recover
+from agent_sync.record.disk.derived import VIEW
+from agent_sync.record.disk.recorder import NewTask
+from agent_sync.record.machine.model import Record, Step
+from agent_sync.record.machine.states import TERMINAL, Standing, State, StepStatus
+from agent_sync.record.machine.templates import CLAIM_TO_CLOSE
+from agent_sync.record.observe.last_words import Occasion
+from agent_sync.record.page.next_steps import to_do
+from agent_sync.record.page.synopsis import synopsis
+from agent_sync.system import clock
+from agent_sync.task.situation_here import situation_of
+
+_DONE = frozenset({StepStatus.COMPLETED, StepStatus.SKIPPED})
+
+
+@click.command("resume")
+@click.option("--reopen", default="", metavar="TASK", help="Take a task up again that has ended, in a new record.")
+def command(*, reopen: str) -> None:
+    """Resume the task of this worktree: notes a crash, follows the advice, and says what to do now.
+
+    A task that waits for a human continues when a human runs this.
+
+    \b
+    Examples:
+      agent-sync resume
+      agent-sync resume --reopen fix-null-pointer-in-config
+    """
+    desk = desk_here()
+    if reopen:
+        _reopen(desk, reopen)
+        return
+    before = record_here(desk)[1]
+    _warn_of_other(desk, before)
+    # Whoever reads only now that a human is waited for has not answered yet; and an agent is none.
+    is_answer = before.state is State.AWAITING_HUMAN and not desk.environment.get("CLAUDECODE")
+    recover(desk)
+    now = clock.now()
+    # A start that was killed half-way is finished first.
+    desk.recorder.change(lambda record: desk.recorder.set_up(record, now), now)
+    recording.catch_up(desk, Occasion(is_work=True, is_answer=is_answer))
+    store, record = record_here(desk)
+    click.echo(synopsis(record, str(store.directory)))
+    tell_standing(record)
+    click.echo("")
+    for line in to_do(record):
+        click.echo(line)
+    click.echo(f"\nRead on: {store.directory / VIEW}")
+    click.echo(next_line(situation_of(desk, desk.store.read())))
+
+
+def _warn_of_other(desk: Desk, record: Record) -> None:
+    own = desk.recorder.owner("")
+    is_other = (record.owner.pid, record.owner.started) != (own.pid, own.started)
+    if is_other and standing(record.owner, SystemProcesses()) is Standing.ALIVE:
+        click.echo(f"warning: process {record.owner.pid} was at work on this task and is still running", err=True)
+
+
+def _reopen(desk: Desk, task_id: str) -> None:
+    """Begin a new record with what is left of an old one, which stays as it is."""
+    old = task_here(desk, task_id)[1]
+    attempted = f"taking {task_id} up again"
+    if old.state not in TERMINAL:
+        raise IllegalMove(
+            f"Task {task_id} has not ended: it is {old.state}.", attempted=attempted, helps="agent-sync resume"
+        )
+    if old.template == CLAIM_TO_CLOSE:
+        helps = f"agent-sync claim {old.issue_number}"
+        raise IllegalMove(f"Task {task_id} was a claim.", attempted=attempted, helps=helps)
+    steps = tuple(_left(step) for step in old.steps)
+    if all(step.status in _DONE for step in steps):
+        message = f"Task {task_id} is complete: nothing of it is left."
+        raise IllegalMove(message, attempted=attempted, helps="agent-sync start --help")
+    refuse_second(desk)
+    task = NewTask(old.description, old.template, branch=old.branch, resumed_from=old.task_id, steps=steps)
+    tell_begun(begun(desk, task), as_json=False)
+
+
+def _left(step: Step) -> Step:
+    """Return a step as the new record begins with it: what is done stays done, its receipt is in the old record."""
+    return (
+        step.model_copy(update={"receipt_id": ""})
+        if step.status in _DONE
+        else Step(name=step.name, idempotent=step.idempotent)
+    )

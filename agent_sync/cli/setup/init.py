@@ -1,0 +1,105 @@
+"""`agent-sync init`: set a repository up."""
+
+from pathlib import Path
+
+import click
+
+from agent_sync.cli.asking import agreed, is_terminal, show, tell_done
+from agent_sync.cli.here import desk_here
+from agent_sync.context import Desk
+from agent_sync.errors import AgentSyncError
+from agent_sync.settings.approvals import Approvals
+from agent_sync.settings.loading import asked_in
+from agent_sync.settings.sources import parsed
+from agent_sync.setup.install import carry_out, record as records
+from agent_sync.setup.install.plan import Plan, installation
+from agent_sync.setup.install.starter import Findings, starter
+from agent_sync.setup.install.tree import Tree
+from agent_sync.system import clock
+from agent_sync.task.decision.outside_text import one_line
+from agent_sync.task.decision.tasks import BoardShape
+from agent_sync.worktree import SETTINGS_NAME
+
+NEXT = """\
+Next:
+  commit these files, so that they are there in every clone and worktree
+  agent-sync doctor      checks everything
+  agent-sync next        shows what is ready to be claimed
+  agent-sync init --claude-md
+                         sends agents that have lost their memory to the recovery record"""
+
+
+@click.command("init")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@click.option("--claude-md", is_flag=True, help="Add a section on task recovery to CLAUDE.md.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be written.")
+def command(*, yes: bool, claude_md: bool, dry_run: bool) -> None:
+    """Set this repository up: hooks, status line, permissions and command pages of Claude Code, settings, ignore lines.
+
+    Merges into what is there and keeps every other byte of it; shows each file as a diff and asks before it writes.
+    The board and its field names are looked up on GitHub where a token is found.
+
+    \b
+    Examples:
+      agent-sync init
+      agent-sync init --dry-run
+      agent-sync init --yes --claude-md
+    """
+    desk = desk_here()
+    tree, shared = Tree(Path(desk.place.root)), Path(desk.place.shared_dir)
+    record = records.load(shared)
+    may_ask = not yes and not dry_run
+    plan = installation(tree.read, record, lambda: starter(_findings(desk, may_ask=may_ask)), with_claude_md=claude_md)
+    show(plan)
+    if not plan.changes:
+        click.echo("Nothing to do: everything is set up.")
+    elif dry_run:
+        click.echo("Nothing was written (--dry-run).")
+    elif agreed("Write these changes?", yes=yes, command="agent-sync init"):
+        carry_out.install(tree, shared, record, plan)
+        _approve(desk, plan)
+        tell_done(plan)
+        click.echo(NEXT)
+    else:
+        click.echo("Nothing was written.")
+
+
+def _approve(desk: Desk, plan: Plan) -> None:
+    """Approve the settings that were just written: whoever ran the command has seen them."""
+    written = next((change.after for change in plan.changes if change.path == SETTINGS_NAME), None) or b""
+    asked = asked_in(parsed(written, file=SETTINGS_NAME), source=SETTINGS_NAME)
+    Approvals(desk.place).add(asked, clock.now())
+
+
+def _findings(desk: Desk, *, may_ask: bool) -> Findings:
+    """Return what GitHub says of the board; trouble is said and leaves a file to fill in."""
+    owner = desk.settings.project.owner
+    try:
+        owner = owner or _owner(desk)
+        boards = desk.gateway.boards()
+    except AgentSyncError as error:
+        click.echo(f"note: the board was not looked up: {error.happened}", err=True)
+        boards = ()
+    chosen = _chosen(boards, may_ask=may_ask and is_terminal())
+    if chosen is None:
+        click.echo("note: fill in project.number in .agent-sync.toml, or tasks have no board", err=True)
+    return Findings(owner, chosen, boards)
+
+
+def _owner(desk: Desk) -> str:
+    from agent_sync.gateway.transport.repository import repository_of
+
+    remote = desk.settings.git.remote
+    return repository_of(desk.git.remote_url(remote), remote=remote).owner
+
+
+def _chosen(boards: tuple[BoardShape, ...], *, may_ask: bool) -> BoardShape | None:
+    if len(boards) == 1:
+        return boards[0]
+    if not boards or not may_ask:
+        return None
+    for board in boards:
+        click.echo(f"  {board.number:>4}  {one_line(board.title)}  ({one_line(board.owner)})")
+    by_number = {str(board.number): board for board in boards}
+    answer = click.prompt("Which board are the tasks on?", type=click.Choice([*by_number, "none"]), show_choices=False)
+    return by_number.get(answer)

@@ -1,0 +1,1 @@
+"""Commands on one task, from claim to close."""

@@ -1,0 +1,169 @@
+"""`agent-sync claim`: take a task."""
+
+import json
+from functools import partial
+
+import click
+
+from agent_sync.cli.asking import is_terminal
+from agent_sync.cli.console import working
+from agent_sync.cli.here import desk_here
+from agent_sync.cli.issue_numbers import issue_number
+from agent_sync.cli.task.next import ready_issues
+from agent_sync.context import Desk
+from agent_sync.errors import BadInput, Exit, NotFound
+from agent_sync.leases.keeper import CloneKeeper, keeper_for
+from agent_sync.leases.refs.remote import CLAIMS
+from agent_sync.system import clock
+from agent_sync.task.claim.model import Claim
+from agent_sync.task.claiming import Taken, Wish, checked, finish, take, unfinished_claim
+from agent_sync.task.decision.claimable import branch_name
+from agent_sync.task.decision.outside_text import one_line, quoted
+from agent_sync.task.decision.tasks import BoardIssue, Task
+
+MOST_SHOWN = 10
+_EXAMPLE = "agent-sync claim 42, or agent-sync claim --next"
+
+
+@click.command("claim")
+@click.argument("issue", required=False)
+@click.option("--next", "take_next", is_flag=True, help="Take the first ready task of the board.")
+@click.option("--worktree", "in_worktree", is_flag=True, help="Work in a new worktree beside this one.")
+@click.option("--branch", default="", help="Use this branch instead of claude/<slug>-<issue>.")
+@click.option("--take-over", is_flag=True, help="Take it from a holder whose lease has expired, on the same branch.")
+@click.option("--yes", is_flag=True, help="A human agrees to take over work whose pull request is open.")
+@click.option("--json", "as_json", is_flag=True, help="Print the claim as JSON.")
+@click.option("--dry-run", is_flag=True, help="Only print what would be done.")
+@click.pass_context
+def command(
+    context: click.Context,
+    issue: str | None,
+    *,
+    take_next: bool,
+    in_worktree: bool,
+    branch: str,
+    take_over: bool,
+    yes: bool,
+    as_json: bool,
+    dry_run: bool,
+) -> None:
+    """Claim a task: ISSUE is a number, or words of its title.
+
+    Gets the issue's lease, a ref on the remote that one worktree at a time can have; then makes or checks out the
+    branch, writes .agent-claim.json, assigns you, moves the card to In Progress and fills the Agent field. Refuses an
+    issue that is closed, blocked or held by somebody else (exit code 3, and nothing is written). Inside a session of
+    Claude Code the lease expires unless the hooks renew it; made by hand it never does. Exit code 8: claimed
+    but GitHub is not fully updated, or the result could not be confirmed; run it again.
+
+    \b
+    Examples:
+      agent-sync claim 42
+      agent-sync claim "race condition"
+      agent-sync claim --next --worktree
+    """
+    number = issue_number(issue or "", helps=_EXAMPLE)
+    desk = desk_here()
+    agrees = partial(_agrees, yes=yes)
+    wish = Wish(branch, in_worktree=in_worktree, take_over=take_over, agrees=agrees)
+    unfinished = None if in_worktree else unfinished_claim(desk)
+    if unfinished and not dry_run and _is_meant(unfinished, issue):
+        with working("updating GitHub"):
+            taken = finish(desk, unfinished)
+    elif unfinished:
+        raise BadInput(f"This worktree already holds issue #{unfinished.issue_number}.", helps="agent-sync sync")
+    else:
+        with working("asking GitHub"):
+            task = desk.gateway.task(_chosen(desk, issue, number, take_next=take_next))
+        if dry_run:
+            _plan(desk, wish, task, checked(desk, task, wish))
+            return
+        with working(f"claiming issue #{task.number}"):
+            taken = take(desk, task, wish)
+    click.echo(json.dumps(_values(taken))) if as_json else _tell(taken)
+    desk.log.write(
+        clock.now(), "claim", issue=taken.claim.issue_number, requests=desk.requests, trouble=taken.trouble or None
+    )
+    context.exit(Exit.PENDING if taken.trouble else Exit.OK)
+
+
+def _is_meant(claim: Claim, issue: str | None) -> bool:
+    return issue is None or issue.removeprefix("#") == str(claim.issue_number)
+
+
+def _chosen(desk: Desk, issue: str | None, number: int | None, *, take_next: bool) -> int:
+    if take_next:
+        return _first_ready(desk)
+    if not issue:
+        raise BadInput("Which issue?", helps=_EXAMPLE)
+    return _by_title(desk, issue) if number is None else number
+
+
+def _first_ready(desk: Desk) -> int:
+    found = next(iter(ready_issues(desk)), None)
+    if found is None:
+        raise NotFound("Nothing on the board is ready to claim.", helps="agent-sync board")
+    return found.number
+
+
+def _by_title(desk: Desk, text: str) -> int:
+    """Find the one open issue whose title has these words; several are listed, never guessed at."""
+    wanted = text.casefold()
+    found = [issue for issue in desk.gateway.board_issues(text) if issue.is_open and wanted in issue.title.casefold()]
+    if not found:
+        raise NotFound(f"No open issue on the board has {quoted(text)} in its title.", helps="agent-sync board")
+    if len(found) > 1:
+        raise BadInput(f"{len(found)} issues match: {_listed(found)}.", helps=f"agent-sync claim {found[0].number}")
+    return found[0].number
+
+
+def _listed(issues: list[BoardIssue]) -> str:
+    shown = ", ".join(f"#{issue.number} {quoted(issue.title, limit=60)}" for issue in issues[:MOST_SHOWN])
+    return shown + (" …" if len(issues) > MOST_SHOWN else "")
+
+
+def _agrees(question: str, *, yes: bool) -> bool:
+    """Tell whether a human agrees; without a terminal nobody is asked."""
+    return yes or (is_terminal() and click.confirm(question, default=False))
+
+
+def _plan(desk: Desk, wish: Wish, task: Task, noted: tuple[str, ...]) -> None:
+    number, title = task.number, task.title
+    for warning in noted:
+        click.echo(f"warning: {warning}")
+    click.echo(_lease_plan(desk, number))
+    where = " in a new worktree" if wish.in_worktree else ""
+    click.echo(f"would check out branch {wish.branch or branch_name(title, number)}{where}")
+    click.echo("would write .agent-claim.json (phase coding)")
+    click.echo(f"would assign you to issue #{number}, set Status and Agent on its card (1 request)")
+
+
+def _lease_plan(desk: Desk, number: int) -> str:
+    keeper = keeper_for(desk.git, desk.place, desk.settings, clock.now())
+    if isinstance(keeper, CloneKeeper):
+        return f"would write {CLAIMS}{number} in this clone only: {keeper.reason}"
+    return f"would push {CLAIMS}{number} to {desk.settings.git.remote} (1 push)"
+
+
+def _values(taken: Taken) -> dict[str, object]:
+    return {
+        "claim": json.loads(taken.claim.to_json()),
+        "root": taken.root,
+        "title": taken.title,
+        "warnings": list(taken.warnings),
+        "trouble": taken.trouble,
+        "restored": taken.is_restored,
+        "lease": json.loads(taken.claim.lease.model_dump_json()) if taken.claim.lease else None,
+        "scope": taken.scope,
+    }
+
+
+def _tell(taken: Taken) -> None:
+    for warning in taken.warnings:
+        click.echo(f"warning: {one_line(warning)}", err=True)
+    claim = taken.claim
+    verb = "Restored the claim of" if taken.is_restored else "Claimed"
+    where = f"on branch {claim.branch} in {taken.root}. {taken.scope}".rstrip()
+    click.echo(f"{verb} issue #{claim.issue_number} {quoted(taken.title)} {where}")
+    if taken.trouble:
+        click.echo(f"Claimed, but GitHub was only partly updated: {taken.trouble}", err=True)
+        click.echo("  try: agent-sync sync", err=True)

@@ -1,0 +1,74 @@
+"""`agent-sync done`: record a human's consent to close the issue."""
+
+import click
+
+from agent_sync.cli.here import claim_here, desk_here, is_session
+from agent_sync.cli.task.sync import synced
+from agent_sync.context import Desk
+from agent_sync.errors import Refused
+from agent_sync.leases.fence import known_loss, refuse
+from agent_sync.system import clock
+from agent_sync.task.claim.model import Claim
+from agent_sync.task.claim.phases import Phase
+from agent_sync.task.decision import messages
+from agent_sync.task.decision.actions import Consented
+from agent_sync.task.decision.decide import is_merge_of
+from agent_sync.task.decision.evolve import evolve
+from agent_sync.task.decision.facts import Pull
+from agent_sync.task.loop import acting_alone
+
+# The consent is recorded, but the issue is not closed yet.
+PENDING = 8
+
+
+@click.command("done")
+@click.option("--yes", is_flag=True, help="Close the issue even though its pull request is not merged.")
+@click.option("--now", is_flag=True, help="Close at once, also inside a Claude Code session.")
+@click.option("--later", is_flag=True, help="Only record the consent; the next stop or `agent-sync sync` closes.")
+@click.option("--dry-run", is_flag=True, help="Only list what would be done.")
+def command(*, yes: bool, now: bool, later: bool, dry_run: bool) -> None:
+    """Record a human's consent, close the issue, move the card and delete the claim file.
+
+    This is for people. Agents ask; a wake-up is not consent. Inside a Claude Code session the issue is closed when the
+    turn ends. Exit code 8: the consent is recorded, and the issue is not closed yet.
+
+    \b
+    Examples:
+      agent-sync done
+      agent-sync done --yes --now
+    """
+    desk = desk_here()
+    with acting_alone(desk, "recording consent"):
+        claim = claim_here(desk)
+        refuse(desk, claim, known_loss(claim), attempted="recording consent")
+        if not yes:
+            _refuse_unmerged(desk, claim)
+        if not dry_run:
+            with desk.store.locked() as token:
+                desk.store.save(token, seen=claim, changed=evolve(claim, Consented(even_unmerged=yes)))
+            desk.log.write(clock.now(), "done", issue=claim.issue_number, even_unmerged=yes)
+    if dry_run:
+        click.echo(f"would set the phase of issue #{claim.issue_number} to done")
+        click.echo("would comment, close the issue, move the card to Done, clear Agent (2 requests), delete the file")
+        return
+    if now or not (later or is_session(desk)):
+        synced(desk)
+        if desk.store.read():
+            click.get_current_context().exit(PENDING)
+    else:
+        click.echo(f"Consent recorded: issue #{claim.issue_number} will be closed when this turn ends.")
+
+
+def _refuse_unmerged(desk: Desk, claim: Claim) -> None:
+    """What is known to be merged needs no question; otherwise GitHub is asked."""
+    if claim.phase is Phase.MERGED_DETECTED:
+        return
+    pull = _pull(desk, claim)
+    if pull is None or not is_merge_of(claim, pull):
+        raise Refused(messages.not_merged(claim, pull).text, helps="agent-sync done --yes")
+
+
+def _pull(desk: Desk, claim: Claim) -> Pull | None:
+    if claim.pr_number:
+        return desk.gateway.pull(claim.pr_number, with_checks=False)
+    return desk.gateway.branch_pull(claim.branch) if claim.branch else None

@@ -1,0 +1,146 @@
+"""`agent-sync handoff`: say that the work is ready for a pull request."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from agent_sync.cli.console import working
+from agent_sync.cli.here import claim_here, desk_here, is_session
+from agent_sync.cli.task.sync import synced
+from agent_sync.context import Desk
+from agent_sync.errors import BadInput, GitFailed, Refused
+from agent_sync.gates.pull import pull_gate_root, refuse_committed_claim
+from agent_sync.leases.fence import known_loss, pushed, refuse
+from agent_sync.leases.words import scope
+from agent_sync.system import clock
+from agent_sync.system.masking import masked
+from agent_sync.task.claim.model import Claim
+from agent_sync.task.claim.phases import Phase
+from agent_sync.task.decision.actions import HandedOff
+from agent_sync.task.decision.evolve import evolve
+from agent_sync.task.decision.messages import NEWS_AFTER_HANDOFF
+from agent_sync.task.decision.next_step import next_step
+from agent_sync.task.decision.steps import TRANSITIONS
+from agent_sync.task.loop import acting_alone
+from agent_sync.task.situation_here import situation_of
+
+LONGEST_SUMMARY = 20_000
+# Handed off, but GitHub has no pull request yet.
+PENDING = 8
+MOST_SHOWN = 10
+
+
+@click.command("handoff")
+@click.option("--summary", required=True, help="First line: the pull request's title. `-` reads it from stdin.")
+@click.option("--draft", is_flag=True, help="Open the pull request as a draft.")
+@click.option("--later", is_flag=True, help="Only set the phase; the next stop or `agent-sync sync` opens the PR.")
+@click.option("--dry-run", is_flag=True, help="Only list what would be done.")
+def command(*, summary: str, draft: bool, later: bool, dry_run: bool) -> None:
+    """Run the gates, push the branch with its lease and open the pull request.
+
+    Inside a Claude Code session the pull request is opened when the turn ends. Without a pass nothing is handed off,
+    unless as a draft that states the outcome. A branch whose newest commit has the claim file is refused. Exit code 8:
+    handed off, and the pull request is not open yet.
+
+    \b
+    Examples:
+      agent-sync handoff --summary "Fix race condition in cache"
+      git log -1 --format=%B | agent-sync handoff --summary -
+    """
+    desk = desk_here()
+    given = _summary(summary)
+    text = masked(given)
+    if text != given:
+        click.echo("warning: the summary holds a token or password; it was masked", err=True)
+    with acting_alone(desk, "handing off"):
+        claim = claim_here(desk)
+        refuse(desk, claim, known_loss(claim), attempted="handing off")
+        branch = _branch(desk, claim)
+        _refuse_uncommitted(desk)
+        head = desk.git.head_of(branch)
+        if head is None:
+            raise GitFailed(f"Branch {branch} has no commit yet.", helps="git commit")
+        refuse_committed_claim(desk, branch, head)
+        if dry_run:
+            click.echo(f"would run the gates, then push {branch} at {head[:12]} to {desk.settings.git.remote}")
+            click.echo("would set the phase to ready_for_pr")
+            if not (later or is_session(desk)):
+                click.echo("would open the pull request")
+            return
+        _passed_gates(desk, draft=draft)
+        with working(f"pushing {branch}"):
+            claim = pushed(desk, claim, branch, head)
+        _record(desk, claim, HandedOff(text, branch, draft, desk.settings.board.in_review))
+    desk.log.write(clock.now(), "handoff", issue=claim.issue_number, branch=branch, head=head)
+    click.echo(f"Handed off issue #{claim.issue_number}: branch {branch} is pushed at {head[:12]}.")
+    if claim.lease:
+        click.echo(scope(claim.lease.where, remote=desk.settings.git.remote))
+    if later or is_session(desk):
+        click.echo("The PR will be opened when this turn ends, or now with `agent-sync sync`.")
+        return
+    synced(desk)
+    claim = claim_here(desk)
+    if claim.phase is Phase.READY_FOR_PR:
+        click.get_current_context().exit(PENDING)
+
+
+def _record(desk: Desk, claim: Claim, outcome: HandedOff) -> None:
+    with desk.store.locked() as token:
+        desk.store.save(token, seen=claim, changed=evolve(claim, outcome))
+    desk.outbox.forget(NEWS_AFTER_HANDOFF)
+
+
+def _is_enabled(desk: Desk, root: str) -> bool:
+    from agent_sync.gates.config.glance import glance
+
+    return glance(desk.place, Path(root), desk.environment).is_enabled
+
+
+def _passed_gates(desk: Desk, *, draft: bool) -> None:
+    """Run the gates in the foreground, so that the stop that follows usually finds their pass."""
+    root = pull_gate_root(desk)
+    if root is None or not _is_enabled(desk, root):
+        return
+    from agent_sync.cli.gates.progress import listener
+    from agent_sync.gates.run.execute import execute_run
+    from agent_sync.gates.run.report import summary
+    from agent_sync.gates.status import OPENS_PULL
+
+    with listener(is_silent=False, is_terminal=sys.stdout.isatty()) as shown:
+        result = execute_run(desk, Path(root), listener=shown)
+    if not result.results or result.unchanged_since:
+        # A run with gates has said its summary already.
+        for line in summary(result):
+            click.echo(line)
+    if result.status not in OPENS_PULL and not draft and desk.settings.pr.require_gate:
+        message = f"The gates have not passed: {result.message}"
+        raise Refused(message, attempted="handing off", helps="fix it and run `agent-sync handoff` again")
+
+
+def _summary(given: str) -> str:
+    text = sys.stdin.read(LONGEST_SUMMARY) if given == "-" else given
+    if not text.strip():
+        raise BadInput("The summary is empty: it becomes the pull request's title.", helps='--summary "What was done"')
+    return text.strip()
+
+
+def _branch(desk: Desk, claim: Claim) -> str:
+    if claim.phase not in TRANSITIONS[HandedOff]:
+        message = f"Issue #{claim.issue_number} is in phase {claim.phase}: there is nothing to hand off."
+        raise BadInput(message, helps=next_step(situation_of(desk, claim)).command)
+    branch = desk.git.current_branch()
+    if branch is None:
+        raise BadInput("HEAD is detached.", attempted="handing off", helps=f"git switch {claim.branch}")
+    if claim.branch and branch != claim.branch and desk.git.head_of(claim.branch):
+        message = f"HEAD is on branch {branch}, the claim's branch is {claim.branch}."
+        raise BadInput(message, helps=f"git switch {claim.branch}, or correct `branch` in .agent-claim.json")
+    return branch
+
+
+def _refuse_uncommitted(desk: Desk) -> None:
+    changed = desk.git.changes()
+    if changed:
+        shown = ", ".join(changed[:MOST_SHOWN]) + (" …" if len(changed) > MOST_SHOWN else "")
+        message = f"There are uncommitted changes: {shown}."
+        raise BadInput(message, attempted="handing off", helps="git add and git commit, or git stash")

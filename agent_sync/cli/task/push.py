@@ -1,0 +1,42 @@
+"""`agent-sync push`: push the claim's branch."""
+
+import click
+
+from agent_sync.cli.console import working
+from agent_sync.cli.here import claim_here, desk_here
+from agent_sync.context import Desk
+from agent_sync.errors import BadInput
+from agent_sync.gates.pull import refuse_committed_claim
+from agent_sync.leases.fence import pushed
+from agent_sync.leases.words import scope
+from agent_sync.task.claim.model import Claim
+
+
+@click.command("push")
+@click.option("--dry-run", is_flag=True, help="Only print what would be done.")
+def command(*, dry_run: bool) -> None:
+    """Push the claim's branch to the remote, fast-forward only, and the renewed lease with it in one go.
+
+    Refuses with exit code 3 if the lease is lost; then neither of the two moves. So is a branch whose newest
+    commit has the claim file, with exit code 1.
+
+    \b
+    Example:
+      agent-sync push
+    """
+    desk = desk_here()
+    claim = claim_here(desk)
+    head = desk.git.head_of(claim.branch) if claim.branch else None
+    if head is None:
+        raise BadInput(f"Branch {claim.branch or '(none)'} does not exist in this clone.", helps="git switch -c BRANCH")
+    refuse_committed_claim(desk, claim.branch, head)
+    if dry_run:
+        click.echo(f"would push {claim.branch} at {head[:12]} to {desk.settings.git.remote}")
+        return
+    with working(f"pushing {claim.branch}"):
+        claim = pushed(desk, claim, claim.branch, head)
+    click.echo(f"Pushed {claim.branch} at {head[:12]}.{_scope(desk, claim)}")
+
+
+def _scope(desk: Desk, claim: Claim) -> str:
+    return " " + scope(claim.lease.where, remote=desk.settings.git.remote) if claim.lease else ""

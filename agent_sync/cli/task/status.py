@@ -1,0 +1,134 @@
+"""`agent-sync status`: claim, recovery record, branch, PR, CI, issue and card side by side."""
+
+import dataclasses
+import json
+import sys
+import time
+from dataclasses import dataclass
+
+import click
+
+from agent_sync.cli.console import working
+from agent_sync.cli.fleet.fleet import show_all
+from agent_sync.cli.here import desk_here
+from agent_sync.cli.record.record_seen import Seen, record_seen
+from agent_sync.cli.telling import next_line, situation_values
+from agent_sync.context import Desk
+from agent_sync.errors import AgentSyncError
+from agent_sync.events.parts.briefing import head_line
+from agent_sync.leases.fence import Stop, known_loss, stopped
+from agent_sync.leases.standing import lease_line
+from agent_sync.task.claim.model import Claim
+from agent_sync.task.decision.facts import Branch, Pull
+from agent_sync.task.decision.next_step import next_step
+from agent_sync.task.decision.side_by_side import Row, rows
+from agent_sync.task.decision.situation import Known
+from agent_sync.task.situation_here import situation_of
+
+OK, BAD = "✓", "✗"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What GitHub and the lease were asked, and what kept them from answering."""
+
+    rows: tuple[Row, ...] = ()
+    pull: Pull | None = None
+    lease: Stop | None = None
+    trouble: str = ""
+
+
+@click.command("status")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--watch", is_flag=True, help="Look again and again until interrupted.")
+@click.option("--all", "everywhere", is_flag=True, help="Every claim of the repository, on whatever machine.")
+@click.option("--offline", is_flag=True, help="Only what is known here, without asking GitHub.")
+def command(*, as_json: bool, watch: bool, everywhere: bool, offline: bool) -> None:
+    """Show claim, recovery record, branch, pull request, CI, issue and card side by side, and mark what disagrees.
+
+    \b
+    Examples:
+      agent-sync status
+      agent-sync status --json | jq .claim.phase
+      agent-sync status --all
+    """
+    desk = desk_here()
+    if everywhere:
+        show_all(desk, as_json=as_json)
+        return
+    while True:
+        _show(desk, as_json=as_json, offline=offline, is_watching=watch)
+        if not watch:
+            return
+        sys.stdout.flush()
+        time.sleep(max(5.0, desk.settings.checks.backoff_s))
+        desk = desk_here()
+
+
+def _show(desk: Desk, *, as_json: bool, offline: bool, is_watching: bool) -> None:
+    claim = desk.store.read()
+    recorded = record_seen(desk)
+    if claim is None:
+        _show_unclaimed(desk, recorded, as_json=as_json)
+        return
+    asked = _asked(desk, claim, offline=offline)
+    stands = situation_of(desk, claim, Known(pull=asked.pull, lease=asked.lease))
+    lease = lease_line(desk, claim, asked.lease)
+    if as_json:
+        values = {"claim": json.loads(claim.to_json()), "rows": [dataclasses.asdict(row) for row in asked.rows]}
+        seen = {"next": next_step(stands).command, "trouble": asked.trouble, "lease": lease, "record": recorded.values}
+        click.echo(json.dumps(values | seen | {"situation": situation_values(stands)}))
+        return
+    click.echo(head_line(claim, stands))
+    if lease:
+        click.echo(f"  {'lease':<13} {lease}")
+    for line in recorded.lines:
+        click.echo(line)
+    _draw(asked.rows) if sys.stdout.isatty() else _print(asked.rows)
+    if asked.trouble:
+        click.echo(f"GitHub could not be asked: {asked.trouble}", err=True)
+    click.echo(next_line(stands, is_watching=is_watching))
+
+
+def _show_unclaimed(desk: Desk, recorded: Seen, *, as_json: bool) -> None:
+    stands = situation_of(desk, None)
+    if as_json:
+        values = {"claim": None, "record": recorded.values, "next": next_step(stands).command}
+        click.echo(json.dumps(values | {"situation": situation_values(stands)}))
+        return
+    click.echo("No claim is held in this worktree.")
+    for line in recorded.lines:
+        click.echo(line)
+    click.echo(next_line(stands))
+
+
+def _asked(desk: Desk, claim: Claim, *, offline: bool) -> Asked:
+    if offline:
+        return Asked(lease=known_loss(claim))
+    lease = stopped(desk, claim, looks_again=True)
+    branch = Branch(desk.git.head_of(claim.branch) if claim.branch else None, desk.git.current_branch() == claim.branch)
+    try:
+        with working("asking GitHub"):
+            task = desk.gateway.task(claim.issue_number)
+            pull = desk.gateway.pull(claim.pr_number, with_checks=True) if claim.pr_number else None
+    except AgentSyncError as error:
+        return Asked(lease=lease, trouble=str(error))
+    return Asked(rows(claim, branch, task, pull), pull, lease)
+
+
+def _print(found: tuple[Row, ...]) -> None:
+    for row in found:
+        note = f"   {BAD} {row.disagrees}" if row.disagrees else ""
+        click.echo(f"  {row.name:<13} {row.says}{note}")
+
+
+def _draw(found: tuple[Row, ...]) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table("", "", "says", "but", show_lines=False)
+    for row in found:
+        mark = f"[red]{BAD}[/red]" if row.disagrees else f"[green]{OK}[/green]"
+        table.add_row(mark, row.name, escape(row.says), escape(row.disagrees))
+    Console().print(table)

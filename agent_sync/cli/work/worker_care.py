@@ -1,0 +1,226 @@
+"""`agent-sync worker pause · result · clear · repair`: leaving, finishing and mending work."""
+
+import dataclasses
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from agent_sync.cli.console import working
+from agent_sync.cli.here import desk_here
+from agent_sync.cli.work.worker_views import hook_values, noted
+from agent_sync.errors import BadInput, Exit
+from agent_sync.system import clock
+from agent_sync.work.clearing import clear as cleared_hook
+from agent_sync.work.finishing import Finished, Given, failure, finish_work, given_of
+from agent_sync.work.forge import refreshed
+from agent_sync.work.handoff import Note, hand_off
+from agent_sync.work.identity import required_worker
+from agent_sync.work.mending import Mended, examine, mend
+from agent_sync.work.repairs import SENTENCES, Mending
+
+LARGEST = 1 << 20
+MOST_SHOWN = 10
+
+
+@click.command("pause")
+@click.option("--worker", "name", default="", help="The worker; default: AGENT_SYNC_WORKER, or the one used before.")
+@click.option("--reason", default="context_limit", show_default=True, help="Why this session ends.")
+@click.option("--resume-point", default="", help="Where the next session should continue.")
+@click.option("--summary", default="", help="What is done so far.")
+@click.option("--next", "steps", multiple=True, help="A next step; may be repeated.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def pause(*, name: str, reason: str, resume_point: str, summary: str, steps: tuple[str, ...], as_json: bool) -> None:
+    """Pause the work for the next session, before the context runs out (`agent-sync handoff` finishes it).
+
+    Pushes the branch, keeps what is not committed as a rescue ref without touching the worktree, and reads the hook
+    back before it reports success. If it fails, do not end the session.
+
+    \b
+    Examples:
+      agent-sync worker pause --resume-point "write the test for the empty cache"
+      agent-sync worker pause --reason context_limit --summary "Lock added" --next "Run the tests" --next "Docs"
+    """
+    desk = desk_here()
+    with working("pausing the work"):
+        handed = hand_off(desk, required_worker(desk, flag=name), Note(reason, resume_point, summary, steps))
+    told = handed.handoff
+    if as_json:
+        values = {"worker": str(handed.worker), "handoff": told.values(), "repeated": handed.is_repeat}
+        click.echo(json.dumps(values | {"notes": list(handed.notes)}))
+    else:
+        click.echo(f"Paused for the next session of {handed.worker}: branch {told.branch} at {told.head_sha[:12]}.")
+        if told.rescue_ref:
+            shown = ", ".join(told.files[:MOST_SHOWN]) + (" …" if len(told.files) > MOST_SHOWN else "")
+            click.echo(f"Not committed, kept in {told.rescue_ref}: {shown}")
+    desk.log.write(clock.now(), "worker-handoff", worker=str(handed.worker), count=told.count)
+    noted(handed.notes, refreshed(desk))
+
+
+@click.command("result")
+@click.option("--worker", "name", default="", help="The worker; default: AGENT_SYNC_WORKER, or the one used before.")
+@click.option("--file", "file", default="", help="A result.json; `-` reads it from stdin.")
+@click.option("--output", default="", help="The output, as a JSON object.")
+@click.option("--fail", "code", default="", help="Report a failure with this error code.")
+@click.option("--message", default="", help="Why it failed.")
+@click.option("--recoverable", is_flag=True, help="The work can be tried again.")
+@click.option("--open-issues", is_flag=True, help="File discovered work as issues.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def result(
+    context: click.Context,
+    *,
+    name: str,
+    file: str,
+    output: str,
+    code: str,
+    message: str,
+    recoverable: bool,
+    open_issues: bool,
+    as_json: bool,
+) -> None:
+    """Give the result of the work; the evidence (hashes, commit, tree, PR) is computed here.
+
+    A recoverable failure releases the claim; the third one, or a permanent one, asks a human by label and comment.
+
+    \b
+    Examples:
+      agent-sync worker result --output '{"remediationPatch": "cache.py"}'
+      agent-sync worker result --file result.json --open-issues
+      agent-sync worker result --fail E_FLAKY --message "The test server was down" --recoverable
+    """
+    desk = desk_here()
+    given = _given(file, output, code, message, recoverable=recoverable)
+    with working("giving the result"):
+        finished = finish_work(desk, required_worker(desk, flag=name), given, open_issues=open_issues)
+    click.echo(json.dumps(_finished_values(finished))) if as_json else _tell_finished(finished)
+    desk.log.write(clock.now(), "worker-result", worker=str(finished.worker), state=finished.hook.state)
+    noted(finished.notes, refreshed(desk))
+    if finished.trouble:
+        click.echo(f"The result is saved, but GitHub was only partly updated: {finished.trouble}", err=True)
+        click.echo("  try: run the same command again", err=True)
+    context.exit(Exit.PENDING if finished.trouble else Exit.OK)
+
+
+@click.command("clear")
+@click.argument("worker")
+@click.option("--dry-run", is_flag=True, help="Only print what would be done.")
+def clear(worker: str, *, dry_run: bool) -> None:
+    """Take work that is complete, failed or cancelled off the hook of WORKER; its history stays.
+
+    \b
+    Example:
+      agent-sync worker clear w1
+    """
+    desk = desk_here()
+    with working("clearing the hook"):
+        done = cleared_hook(desk, worker, dry_run=dry_run)
+    task = done.before.task.id if done.before and done.before.task else ""
+    verb = "would clear" if dry_run else "Cleared"
+    click.echo(f"{verb} {task} from {done.worker}." if task else f"{done.worker} has no work.")
+    noted(done.notes, () if dry_run else refreshed(desk))
+
+
+@click.command("repair")
+@click.option("--apply", "is_applied", is_flag=True, help="Apply the repairs (default: list them).")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def repair(context: click.Context, *, is_applied: bool, as_json: bool) -> None:
+    """List what is wrong with work hooks and claims and how to repair it; --apply repairs it.
+
+    \b
+    Examples:
+      agent-sync worker repair
+      agent-sync worker repair --apply
+    """
+    desk = desk_here()
+    with working("reading the work hooks"):
+        sight, found = examine(desk)
+    if sight.trouble and is_applied:
+        raise BadInput("The remote cannot be reached, so nothing was repaired.", helps="agent-sync worker repair")
+    mended = mend(desk, found) if is_applied else tuple(Mended(one, is_done=False) for one in found)
+    if as_json:
+        rows = [_mended_values(one) for one in mended]
+        click.echo(json.dumps({"findings": rows, "applied": is_applied, "notes": list(sight.notes)}))
+    else:
+        for one in mended:
+            click.echo(_mended_line(one, is_applied=is_applied))
+        click.echo(_repair_summary(mended, is_applied=is_applied))
+    noted(sight.notes, refreshed(desk))
+    context.exit(Exit.FAILED if any(one.trouble for one in mended) else Exit.OK)
+
+
+def _given(file: str, output: str, code: str, message: str, *, recoverable: bool) -> Given:
+    if sum(map(bool, (file, output, code))) > 1:
+        raise click.UsageError("Use only one of --file, --output and --fail.")
+    if code:
+        return failure(code, message, recoverable=recoverable)
+    if message or recoverable:
+        raise click.UsageError("--message and --recoverable need --fail.")
+    if file:
+        return given_of(_content(file))
+    return given_of(json.dumps({"output": _parsed(output)})) if output else Given()
+
+
+def _parsed(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"--output is not JSON: {error}.", helps='--output \'{"mpkPath": "out.mpk"}\'') from error
+
+
+def _content(file: str) -> str:
+    if file == "-":
+        return sys.stdin.read(LARGEST)
+    try:
+        return Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{file} cannot be read: {error}.", helps="agent-sync worker result --help") from error
+
+
+def _finished_values(finished: Finished) -> dict[str, object]:
+    more = {"escalated": finished.escalated, "filed": list(finished.filed), "trouble": finished.trouble}
+    values = hook_values(finished.worker, finished.hook) | more
+    return values | {"repeated": finished.is_repeat, "notes": list(finished.notes)}
+
+
+def _tell_finished(finished: Finished) -> None:
+    task = finished.hook.task.id if finished.hook.task else ""
+    already = " already" if finished.is_repeat else ""
+    click.echo(f"{task} is {finished.hook.state}{already} on the hook of {finished.worker}.")
+    if finished.escalated:
+        click.echo(f"A human was asked: {finished.escalated}.")
+    elif finished.hook.result and finished.hook.result.error:
+        click.echo("To try again: agent-sync worker sling ISSUE WORKER")
+    if finished.filed:
+        click.echo("Filed: " + ", ".join(f"#{number}" for number in finished.filed))
+
+
+def _mended_values(mended: Mended) -> dict[str, object]:
+    values = dataclasses.asdict(mended.finding)
+    worker = str(mended.finding.worker) if mended.finding.worker else None
+    return values | {"worker": worker, "done": mended.is_done, "trouble": mended.trouble}
+
+
+def _mended_line(mended: Mended, *, is_applied: bool) -> str:
+    finding = mended.finding
+    where = str(finding.worker) if finding.worker else f"#{finding.issue}"
+    what = SENTENCES[finding.mending]
+    if finding.mending is Mending.TELL:
+        return f"{where}: {finding.kind}: {finding.reason}. → {what}"
+    if mended.trouble:
+        return f"{where}: {finding.kind}: {finding.reason}. → not done: {mended.trouble}"
+    if is_applied and not mended.is_done:
+        return f"{where}: {finding.kind}: {finding.reason}. → already resolved"
+    return f"{where}: {finding.kind}: {finding.reason}. → {'done: ' if is_applied else 'would '}{what}"
+
+
+def _repair_summary(mended: tuple[Mended, ...], *, is_applied: bool) -> str:
+    if not mended:
+        return "Nothing is wrong."
+    open_ones = [one for one in mended if one.finding.mending is not Mending.TELL and not one.is_done]
+    return "" if is_applied or not open_ones else "Next: agent-sync worker repair --apply"
+
+
+COMMANDS = (pause, result, clear, repair)

@@ -1,0 +1,171 @@
+"""`agent-sync worker list · status · show`: what hangs on which hook."""
+
+import json
+from datetime import datetime
+from typing import Any
+
+import click
+
+from agent_sync.cli.console import working
+from agent_sync.cli.here import desk_here
+from agent_sync.context import Desk
+from agent_sync.errors import BadInput, Exit
+from agent_sync.leases.model import Tip
+from agent_sync.system import clock
+from agent_sync.task.decision.outside_text import one_line
+from agent_sync.work.forge import refreshed
+from agent_sync.work.hook.evidence import disagreements
+from agent_sync.work.hook.model import Hook
+from agent_sync.work.hook.names import WorkerName, worker_named
+from agent_sync.work.hook.reading import look
+from agent_sync.work.hook.shelf import shelf_for
+from agent_sync.work.hook.sight import HookSeen, Sight, computed, holder_text
+from agent_sync.work.identity import bound_worker
+
+
+def sight_here(desk: Desk) -> Sight:
+    """Fetch and return all hooks and claims."""
+    with working("reading the work hooks"):
+        return look(shelf_for(desk, clock.now()))
+
+
+def noted(*groups: tuple[str, ...]) -> None:
+    """Print what every reader must know, on stderr so that it never mixes with values."""
+    for note in dict.fromkeys(note for group in groups for note in group):
+        click.echo(f"note: {note}", err=True)
+
+
+def hook_values(name: WorkerName, hook: Hook) -> dict[str, Any]:
+    """Return everything on a hook as JSON values."""
+    parts = {"task": hook.task, "context": hook.context, "result": hook.result, "handoff": hook.handoff}
+    return {
+        "worker": str(name),
+        "status": hook.status.values(),
+        **{key: part.values() if part else None for key, part in parts.items()},
+        "attempts": [one.values() for one in hook.attempts],
+    }
+
+
+@click.command("list")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def listing(*, as_json: bool) -> None:
+    """List all hooks: worker, state, task, since when, and what is wrong.
+
+    \b
+    Examples:
+      agent-sync worker list
+      agent-sync worker list --json | jq '.hooks[] | select(.computed != [])'
+    """
+    desk = desk_here()
+    sight, now = sight_here(desk), clock.now()
+    rows = [_row(sight, seen, now) for _, seen in sorted(sight.hooks.items())]
+    if as_json:
+        click.echo(json.dumps({"hooks": rows, "where": sight.where, "notes": list(sight.notes)}))
+    else:
+        for row in rows:
+            click.echo(_line(row))
+        if not rows:
+            click.echo("No worker has a hook yet. Next: agent-sync worker sling ISSUE WORKER")
+    noted(sight.notes, refreshed(desk))
+
+
+@click.command("status")
+@click.argument("worker", required=False)
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def status(worker: str | None, *, as_json: bool) -> None:
+    """Show the state of WORKER's work in one line (default: this session's worker).
+
+    \b
+    Examples:
+      agent-sync worker status w1
+      agent-sync worker status --json
+    """
+    desk = desk_here()
+    sight, seen = _chosen(desk, worker)
+    row = _row(sight, seen, clock.now())
+    click.echo(json.dumps(row | {"where": sight.where, "notes": list(sight.notes)}) if as_json else _line(row))
+    noted(sight.notes, refreshed(desk))
+
+
+@click.command("show")
+@click.argument("worker", required=False)
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def show(context: click.Context, worker: str | None, *, as_json: bool) -> None:
+    """Show everything on the hook of WORKER; hashes are recomputed, and mismatches are marked (exit code 1).
+
+    \b
+    Examples:
+      agent-sync worker show w1
+      agent-sync worker show docs/w2 --json
+    """
+    desk = desk_here()
+    sight, seen = _chosen(desk, worker)
+    wrong = (*disagreements(seen.hook), *seen.stray) if seen.hook else (seen.damage,)
+    values = hook_values(seen.name, seen.hook) if seen.hook else {"worker": str(seen.name), "damage": seen.damage}
+    row = _row(sight, seen, clock.now())
+    checked = {
+        "verified": not wrong,
+        "disagreements": list(wrong),
+        "computed": row["computed"],
+        "holder": row["holder"],
+    }
+    if as_json:
+        click.echo(json.dumps(values | checked | {"where": sight.where, "notes": list(sight.notes)}))
+    else:
+        click.echo(_line(row))
+        for key, value in values.items():
+            if value and key != "worker":
+                click.echo(f"  {key}: {json.dumps(value, ensure_ascii=False, sort_keys=True)}")
+        for text in wrong:
+            click.echo(f"  ✗ {text}")
+    noted(sight.notes, refreshed(desk))
+    context.exit(Exit.FAILED if wrong else Exit.OK)
+
+
+def _chosen(desk: Desk, worker: str | None) -> tuple[Sight, HookSeen]:
+    said = worker or bound_worker(desk)
+    if not said:
+        raise BadInput("Which worker?", helps="agent-sync worker status w1, or agent-sync worker list")
+    sight = sight_here(desk)
+    name = worker_named(said, sight.hooks)
+    seen = sight.hooks.get(name)
+    if seen is None:
+        raise BadInput(f"{name} has no hook.", helps="agent-sync worker list")
+    return sight, seen
+
+
+def _row(sight: Sight, seen: HookSeen, now: datetime) -> dict[str, Any]:
+    hook = seen.hook
+    if hook is None:
+        return {
+            "worker": str(seen.name),
+            "state": "UNREADABLE",
+            "computed": ["damaged"],
+            "reason": seen.damage,
+        } | _NOBODY
+    tip = sight.claims.get(hook.status.issue or 0)
+    return {
+        "worker": str(seen.name),
+        "state": hook.state.value,
+        "task": hook.task.id if hook.task else None,
+        "issue": hook.status.issue,
+        "since": hook.status.since.isoformat(),
+        "attempt": len(hook.attempts),
+        "computed": list(computed(sight, hook, now)),
+        "reason": hook.status.reason,
+        "holder": holder_text(tip) if isinstance(tip, Tip) else None,
+        "resumePoint": hook.handoff.resume_point if hook.handoff else None,
+    }
+
+
+_NOBODY: dict[str, Any] = {"task": None, "issue": None, "since": None, "holder": None}
+
+
+def _line(row: dict[str, Any]) -> str:
+    parts = [f"{row['worker']:<20} {row['state']:<11}", row["task"] or ""]
+    parts += [f"since {row['since'][:16]}" if row["since"] else "", ", ".join(row["computed"])]
+    return "  ".join(part for part in [*parts, one_line(row["reason"])] if part).rstrip()
+
+
+COMMANDS = (listing, status, show)

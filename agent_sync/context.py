@@ -1,0 +1,113 @@
+"""Everything one run works with, put together once: the worktree, its settings, its state, git and GitHub."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from agent_sync import settings as settings_file
+from agent_sync.gateway.port import Gateway
+from agent_sync.settings import Origin, Settings
+from agent_sync.settings.approvals import Asked
+from agent_sync.system.git import Git
+from agent_sync.system.log import Log
+from agent_sync.system.masking import secrets_of
+from agent_sync.system.processes import Processes
+from agent_sync.task.claim.store import ClaimStore
+from agent_sync.task.notes import Memory
+from agent_sync.task.outbox import Outbox
+from agent_sync.worktree import CLAIM_NAME, Place
+
+if TYPE_CHECKING:
+    from agent_sync.gates.answer import GateReply
+    from agent_sync.record.disk.recorder import Recorder
+
+Connect = Callable[["Desk"], Gateway]
+
+
+@dataclass
+class Desk:
+    """One worktree and what is needed to work on its claim; GitHub is connected when first asked."""
+
+    place: Place
+    settings: Settings
+    environment: Mapping[str, str]
+    connect: Connect
+    # Where each setting was set, and what the repository's files ask for without the user's approval.
+    origins: Mapping[str, Origin] = field(default_factory=dict)
+    held_back: tuple[Asked, ...] = ()
+    processes: Processes = field(default_factory=Processes)
+    # Where the event or command takes place, and what the gate has answered to this stop.
+    cwd: str = ""
+    gate_reply: "GateReply | None" = None
+
+    @cached_property
+    def gateway(self) -> Gateway:
+        """GitHub."""
+        return self.connect(self)
+
+    @cached_property
+    def store(self) -> ClaimStore:
+        """The claim file."""
+        return self._new_store(self.place)
+
+    @cached_property
+    def outbox(self) -> Outbox:
+        """What waits to be said."""
+        return Outbox(self.place)
+
+    @cached_property
+    def memory(self) -> Memory:
+        """What this clone remembers."""
+        return Memory(self.place)
+
+    @cached_property
+    def git(self) -> Git:
+        """Git in this worktree."""
+        return self.git_at(self.place)
+
+    def at(self, place: Place) -> "Desk":
+        """Return the desk of a worktree of this clone, with the same settings."""
+        return self if place.root == self.place.root else replace(self, place=place)
+
+    def store_at(self, place: Place) -> ClaimStore:
+        """Return the claim file of a worktree of this clone."""
+        return self.store if place.root == self.place.root else self._new_store(place)
+
+    def _new_store(self, place: Place) -> ClaimStore:
+        return ClaimStore(place, lambda: self.git_at(place).tracks(CLAIM_NAME))
+
+    def git_at(self, place: Place) -> Git:
+        """Return git in a worktree of this clone."""
+        return Git(place.root, self.processes, self.environment)
+
+    @cached_property
+    def recorder(self) -> "Recorder":
+        """The recovery record."""
+        from agent_sync.record.disk.recorder import Recorder
+
+        return Recorder(self.place, self.settings, self.environment, self.git)
+
+    @cached_property
+    def log(self) -> Log:
+        """What was done."""
+        return Log(self.place, secrets=secrets_of(self.environment))
+
+    @property
+    def requests(self) -> int:
+        """How many requests have gone to GitHub so far."""
+        return self.gateway.requests if "gateway" in self.__dict__ else 0
+
+
+def desk_at(place: Place, environment: Mapping[str, str]) -> Desk:
+    """Put the desk of one worktree together."""
+    loaded = settings_file.load(place, environment)
+    settings_file.withdraw(loaded.held_back)
+    return Desk(place, loaded.settings, loaded.environment, _connected, loaded.origins, loaded.held_back)
+
+
+def _connected(desk: Desk) -> Gateway:
+    """Load the client libraries now that GitHub is really needed."""
+    from agent_sync.gateway.transport.connect import connect
+
+    return connect(desk)

@@ -1,0 +1,1 @@
+"""Who takes part in an event of Claude Code: one module each."""

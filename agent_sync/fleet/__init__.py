@@ -1,0 +1,1 @@
+"""All tasks of a repository at a glance."""

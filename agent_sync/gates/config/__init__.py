@@ -1,0 +1,1 @@
+"""The gates' configuration: `.gauntlet/` read into values, and how it differs from the base."""

@@ -1,0 +1,1 @@
+"""Whose gate definitions apply: compared with the base, and taken from it on a branch from elsewhere."""

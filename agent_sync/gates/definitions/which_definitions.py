@@ -1,0 +1,229 @@
+"""Decides which gate definitions apply to the work at hand, and what is to be said about them.
+
+They are compared with the base before anything else is asked. On a branch that this clone made or claimed they apply
+as they lie; on any other branch the base's apply in place of committed ones, file by file.
+"""
+
+import contextlib
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from agent_sync import worktree as place
+from agent_sync.context import Desk
+from agent_sync.gates.config.model import CONFIG_DIR, Project
+from agent_sync.gates.config.project import CONFIG_NAME, find_project, load_project
+from agent_sync.gates.definitions import definition_files
+from agent_sync.gates.definitions.compared import compared
+from agent_sync.gates.definitions.definition_files import DefinitionFiles, Entry
+from agent_sync.gates.definitions.gate_base import GateBase, find_gate_base, moved
+from agent_sync.gates.definitions.gate_settings import settings_changes
+from agent_sync.gates.definitions.made_here import is_own
+from agent_sync.gates.memory import keeping
+from agent_sync.gates.plan.repo import Repo
+from agent_sync.system import files
+from agent_sync.task.decision.outside_text import one_line
+
+MOST_SAID = 20
+LONGEST = 200
+KEPT = 5
+_NEW = "the gates are new on this branch"
+_SPOKEN_FOR = (f"{CONFIG_NAME}", "checks/", "reviews/")
+
+
+@dataclass(frozen=True)
+class GateDefinitions:
+    """The project whose gates apply and where they are defined, and what a person should know about both."""
+
+    root: Path | None
+    # A copy of the base's definitions; None where those of the work tree apply.
+    directory: Path | None = None
+    changes: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """Everything a person should know."""
+        listed = (f"gate definitions on this branch: {'; '.join(self.changes)}",) if self.changes else ()
+        return (*listed, *self.remarks)
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """The repository as one look needs it: the base, the commit the work left it at, and HEAD."""
+
+    desk: Desk
+    base: GateBase
+    left_at: str
+    head: str
+
+    def repo(self, root: Path) -> Repo:
+        return Repo(self.desk.git, self.desk.place, root)
+
+    def at(self, root: Path, commit: str) -> DefinitionFiles:
+        repo = self.repo(root)
+        return definition_files.below(repo.prefix, definition_files.contents(repo, self.listed(root, commit)))
+
+    def listed(self, root: Path, commit: str) -> dict[str, Entry]:
+        return definition_files.entries(self.repo(root), commit) if commit else {}
+
+
+def gate_definitions(desk: Desk, start: str) -> GateDefinitions:
+    """Look at the definitions for work in the directory `start`, and compare them with the base's."""
+    top = Path(desk.place.root).resolve()
+    root = find_project(start or str(top), str(top))
+    base = find_gate_base(Repo(desk.git, desk.place, root or top))
+    if base is None:
+        return GateDefinitions(root)
+    theirs = _root_in_base(desk, base, start, top)
+    if root is None and theirs is None:
+        return GateDefinitions(None)
+    repo = Repo(desk.git, desk.place, top)
+    head = repo.head()
+    seen = _Seen(desk, base, (head and repo.merge_base(base.commit, head)) or base.commit, head)
+    roots = sorted({one for one in (root, theirs) if one}, key=lambda one: len(one.parts), reverse=True)
+    remark = moved(repo, base.ref)
+    remarks = (remark,) if remark else ()
+    if any(_has_other_commits(seen, one) for one in roots) and not is_own(desk, repo, base):
+        found = _of_base(seen, roots)
+    else:
+        lines = [line for one in roots for line in _compared(seen, one, seen.left_at)]
+        found = GateDefinitions(root, changes=tuple(lines))
+    settings = _settings(seen, top)
+    return replace(found, changes=_bounded((*found.changes, *settings)), remarks=(*found.remarks, *remarks))
+
+
+def _root_in_base(desk: Desk, base: GateBase, start: str, top: Path) -> Path | None:
+    """Return the nearest directory from `start` up to the top that holds gates in the base."""
+    here = Path(os.path.realpath(start)) if start else top
+    inside = here.relative_to(top).parts if top in here.parents else ()
+    roots = [top.joinpath(*inside[:count]) for count in range(len(inside), -1, -1)]
+    paths = {root: (root / place.GATE_CONFIG).relative_to(top).as_posix() for root in roots}
+    listed = desk.git.ask("ls-tree", "-z", "--name-only", "--full-tree", base.commit, "--", *paths.values())
+    found = set(listed.stdout.split("\0"))
+    return next((root for root in roots if paths[root] in found), None)
+
+
+def _has_other_commits(seen: _Seen, root: Path) -> bool:
+    """Tell whether what is committed here differs from the base's newest definitions."""
+    return seen.listed(root, seen.head) != seen.listed(root, seen.base.commit)
+
+
+def _compared(seen: _Seen, root: Path, commit: str) -> tuple[str, ...]:
+    """Return how the definitions of the work tree differ from those of a commit."""
+    now = definition_files.on_disk(root / CONFIG_DIR)
+    before = seen.at(root, commit)
+    if not before.contents and CONFIG_NAME not in now.contents and seen.at(root, seen.base.commit).contents:
+        # The work left the base before there were gates.
+        return (f"{seen.base.name} has gates that this branch does not have",)
+    if not now.refused and _plain(now) == _plain(before):
+        return ()
+    if not before.contents:
+        where = seen.repo(root).prefix
+        return (f"the gates in {where} are new on this branch" if where else _NEW,)
+    return _differences(seen, root, before, now)
+
+
+def _differences(seen: _Seen, root: Path, before: DefinitionFiles, now: DefinitionFiles) -> tuple[str, ...]:
+    old = load_project(root, _copy(seen.desk, before))
+    if CONFIG_NAME not in now.contents and not now.refused:
+        lines = [line for line in compared(old.project, Project(root)) if line.startswith("removed: ")]
+        return (f"removed: {_shown(seen, root, CONFIG_NAME)}, and with it every gate", *lines)
+    new = load_project(root)
+    if new.errors:
+        return (f"the gate definitions cannot be used: {new.errors[0]}",)
+    if old.errors:
+        return (f"the gate definitions of {seen.base.name} cannot be used: {old.errors[0]}",)
+    return (*compared(old.project, new.project), *_other_files(seen, root, before, now))
+
+
+def _other_files(seen: _Seen, root: Path, before: DefinitionFiles, now: DefinitionFiles) -> list[str]:
+    """Return the files beside the definitions proper that differ, such as prompts and scripts."""
+    old, new = _plain(before), _plain(now)
+    names = sorted(name for name in {*old, *new} if not name.startswith(_SPOKEN_FOR) and old.get(name) != new.get(name))
+    return [f"changed: {_shown(seen, root, name)}" for name in names]
+
+
+def _shown(seen: _Seen, root: Path, name: str) -> str:
+    return f"{seen.repo(root).prefix}{CONFIG_DIR}/{name}"
+
+
+def _plain(found: DefinitionFiles) -> dict[str, bytes]:
+    """Return the contents with line ends as git keeps them."""
+    return {name: content.replace(b"\r\n", b"\n") for name, content in found.contents.items()}
+
+
+def _of_base(seen: _Seen, roots: list[Path]) -> GateDefinitions:
+    """Return the base's definitions in place of committed ones that differ; what is edited here counts as it lies."""
+    lines: list[str] = []
+    chosen: GateDefinitions | None = None
+    for root in roots:
+        lines += _compared(seen, root, seen.base.commit)
+        laid = _laid_over(seen, root)
+        if chosen is None and CONFIG_NAME in laid.contents:
+            chosen = GateDefinitions(root, _copy(seen.desk, laid))
+    remark = (
+        f"this branch was not made or claimed in this clone, so the gate definitions of {seen.base.name} apply "
+        "in place of those committed on it"
+    )
+    return replace(chosen or GateDefinitions(None), changes=tuple(lines), remarks=(remark,))
+
+
+def _laid_over(seen: _Seen, root: Path) -> DefinitionFiles:
+    """Lay what is edited or new here over the base's files."""
+    prefix = f"{seen.repo(root).prefix}{CONFIG_DIR}/"
+    committed = seen.listed(root, seen.head)
+    edited = _edited(seen, prefix)
+    found = {f"{prefix}{name}": content for name, content in seen.at(root, seen.base.commit).contents.items()}
+    for path in edited:
+        found.pop(path, None)
+    for name, content in definition_files.on_disk(root / CONFIG_DIR).contents.items():
+        path = f"{prefix}{name}"
+        if path in edited or not _is_committed(path, committed):
+            found[path] = content
+    return definition_files.below(seen.repo(root).prefix, found)
+
+
+def _is_committed(path: str, committed: dict[str, Entry]) -> bool:
+    """Tell whether HEAD has a file, or something else in the place of one of its directories."""
+    parts = path.split("/")
+    return any("/".join(parts[:count]) in committed for count in range(1, len(parts) + 1))
+
+
+def _edited(seen: _Seen, prefix: str) -> set[str]:
+    """Return the files of HEAD that were edited or deleted here and not committed."""
+    arguments = ("diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "HEAD", "--", f":(top,literal){prefix}")
+    found = seen.desk.git.ask("-c", "core.fsmonitor=false", *arguments) if seen.head else None
+    return {name for name in found.stdout.split("\0") if name} if found else set()
+
+
+def _copy(desk: Desk, definitions: DefinitionFiles) -> Path:
+    """Keep definitions of a commit where they can be read like those of a work tree; return their `.gauntlet/`."""
+    home = Path(desk.place.state_dir).resolve() / "definitions"
+    target = home / definitions.digest[:32] / CONFIG_DIR
+    files.private_directory(target)
+    for name, content in definitions.contents.items():
+        if not keeping.holds(target / name, content):
+            files.private_directory((target / name).parent)
+            files.write_atomic(target / name, content)
+    with contextlib.suppress(OSError):
+        os.utime(target.parent)
+    keeping.prune(home, KEPT)
+    return target
+
+
+def _settings(seen: _Seen, top: Path) -> tuple[str, ...]:
+    name = place.SETTINGS_NAME
+    found = seen.desk.git.ask("cat-file", "blob", f"{seen.left_at}:{name}")
+    try:
+        now = files.read_plain(top / name) or b""
+    except (files.NotPlain, OSError) as reason:
+        return (f"{name} cannot be read: {reason}",)
+    return settings_changes(found.stdout.encode(errors="surrogateescape"), now.replace(b"\r\n", b"\n"))
+
+
+def _bounded(lines: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the lines harmless and not too many: names in them come from the branch."""
+    shown = [one_line(line, limit=LONGEST) for line in dict.fromkeys(lines)]
+    more = [f"and {len(shown) - MOST_SAID} more"] if len(shown) > MOST_SAID else []
+    return (*shown[:MOST_SAID], *more)

@@ -1,0 +1,106 @@
+"""What is remembered in the log directory about the last run."""
+
+import json
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from agent_sync.system import files
+
+NAME = ".execution_state"
+FAILED = ("failed", "retry_limit_exceeded")
+
+
+@dataclass(frozen=True)
+class State:
+    """The last run: when, on what, how it ended; fields of other tools survive."""
+
+    completed_at: datetime | None = None
+    branch: str = ""
+    commit: str = ""
+    working_tree_ref: str = ""
+    status: str = ""
+    run: int | None = None
+    failed_runs: int | None = None
+    merge_base: str = ""
+    was_in_base: bool | None = None
+    is_partial: bool = False
+    unhealthy: dict[str, Any] = field(default_factory=dict)
+    others: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the last run left failures."""
+        return self.status in FAILED
+
+
+def read(log_dir: Path) -> State | None:
+    """Return the last run; a file that cannot be read is as good as none."""
+    try:
+        values = json.loads(files.read_own(log_dir / NAME) or b"null")
+    except (files.NotPlain, ValueError, OSError, RecursionError):
+        return None
+    return _from_values(values) if isinstance(values, dict) else None
+
+
+def write(log_dir: Path, state: State) -> None:
+    """Replace the record."""
+    files.write_atomic(log_dir / NAME, json.dumps(_to_values(state), indent=2).encode() + b"\n", mode=files.REPOSITORY)
+
+
+def _from_values(values: dict[str, Any]) -> State:
+    known = {
+        "last_run_completed_at", "branch", "commit", "working_tree_ref", "status", "run", "failed_runs",
+        "merge_base", "commit_in_base", "partial", "unhealthy_adapters",
+    }  # fmt: skip
+    unhealthy = values.get("unhealthy_adapters")
+    was_in_base = values.get("commit_in_base")
+    return State(
+        completed_at=_moment(values.get("last_run_completed_at")),
+        branch=_text(values.get("branch")),
+        commit=_text(values.get("commit")),
+        working_tree_ref=_text(values.get("working_tree_ref")),
+        status=_text(values.get("status")),
+        run=_whole(values.get("run")),
+        failed_runs=_whole(values.get("failed_runs")),
+        merge_base=_text(values.get("merge_base")),
+        was_in_base=was_in_base if isinstance(was_in_base, bool) else None,
+        is_partial=values.get("partial") is True,
+        unhealthy=unhealthy if isinstance(unhealthy, dict) else {},
+        others={key: value for key, value in values.items() if key not in known},
+    )
+
+
+def _to_values(state: State) -> dict[str, Any]:
+    moment = state.completed_at.astimezone(UTC).isoformat(timespec="milliseconds") if state.completed_at else None
+    values = {
+        "last_run_completed_at": moment.replace("+00:00", "Z") if moment else None,
+        "branch": state.branch,
+        "commit": state.commit,
+        "working_tree_ref": state.working_tree_ref or None,
+        "status": state.status or None,
+        "run": state.run,
+        "failed_runs": state.failed_runs,
+        "merge_base": state.merge_base or None,
+        "commit_in_base": state.was_in_base,
+        "partial": state.is_partial or None,
+        "unhealthy_adapters": state.unhealthy or None,
+    }
+    return {key: value for key, value in values.items() if value is not None} | state.others
+
+
+def _moment(value: object) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+    return moment.replace(tzinfo=UTC) if moment and moment.tzinfo is None else moment
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _whole(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

@@ -1,0 +1,130 @@
+"""Finds what changed: which two trees to compare for the kind of run that is asked for."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from agent_sync.errors import BadInput
+from agent_sync.gates.config.user_config import is_ci
+from agent_sync.gates.plan.repo import Repo
+from agent_sync.gates.plan.snapshot import Snapshot
+
+
+class Mode(StrEnum):
+    """What a run looks at."""
+
+    FULL = "full"
+    UNCOMMITTED = "uncommitted"
+    COMMIT = "commit"
+    CI = "ci"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the caller asked to look at."""
+
+    base: str = ""
+    commit: str = ""
+    uncommitted: bool = False
+    working: bool = False
+
+
+@dataclass(frozen=True)
+class Base:
+    """The branch the work will go into: its name, its commit, and what had to be assumed."""
+
+    name: str
+    commit: str | None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Two trees and the files that differ between them."""
+
+    mode: Mode
+    base: Base
+    before: str
+    after: str
+    files: tuple[str, ...]
+    merge_base: str = ""
+
+
+def find_base(repo: Repo, configured: str, wanted: Wanted, environment: Mapping[str, str]) -> Base:
+    """Return the base branch: as asked, as CI says, as configured; where it is missing, the next best."""
+    from_ci = environment.get("GITHUB_BASE_REF", "") if is_ci(environment) else ""
+    name = wanted.base or from_ci or configured
+    commit = _furthest(repo, name)
+    if commit:
+        return Base(name, commit)
+    if wanted.base:
+        raise BadInput(
+            f"There is no branch or commit {name!r}.", attempted="comparing with the base", helps="git fetch"
+        )
+    for other in ("origin/HEAD", "origin/main", "origin/master", "main", "master"):
+        commit = _branch(repo, other)
+        if commit:
+            return Base(other, commit, f"The base branch {name} does not exist here; {other} was used instead.")
+    return Base(name, None, f"The base branch {name} does not exist here; everything counts as changed.")
+
+
+def find_changes(
+    repo: Repo, snapshot: Snapshot, wanted: Wanted, *, base: Base, environment: Mapping[str, str]
+) -> Changes:
+    """Return what changed for the kind of run that is asked for."""
+    mode = _mode(wanted, environment)
+    before, after, merge_base = _trees(repo, snapshot, mode, wanted=wanted, base=base, environment=environment)
+    files = repo.changed(before, after, snapshot.variables)
+    return Changes(mode, base, before, after, files, merge_base)
+
+
+def _mode(wanted: Wanted, environment: Mapping[str, str]) -> Mode:
+    if wanted.commit:
+        return Mode.COMMIT
+    if wanted.uncommitted:
+        return Mode.UNCOMMITTED
+    # A stop is about what lies in the working directory, also in a session that runs in CI.
+    return Mode.CI if is_ci(environment) and not wanted.working else Mode.FULL
+
+
+def _trees(  # noqa: PLR0913  # everything a run can depend on
+    repo: Repo, snapshot: Snapshot, mode: Mode, *, wanted: Wanted, base: Base, environment: Mapping[str, str]
+) -> tuple[str, str, str]:
+    match mode:
+        case Mode.COMMIT:
+            commit = repo.commit(wanted.commit)
+            if commit is None:
+                raise BadInput(f"There is no commit {wanted.commit!r}.", helps="git log --oneline")
+            return repo.commit(f"{commit}^") or repo.empty_tree(), commit, ""
+        case Mode.UNCOMMITTED:
+            return repo.head() or repo.empty_tree(), snapshot.tree, ""
+        case Mode.CI:
+            head = repo.commit(environment.get("GITHUB_SHA", "") or "HEAD") or repo.head()
+            before = _shared(repo, base, head) or repo.commit("HEAD^") or repo.empty_tree()
+            return before, head or snapshot.tree, before
+        case Mode.FULL:
+            before = _shared(repo, base, repo.head()) or repo.empty_tree()
+            return before, snapshot.tree, before
+
+
+def _shared(repo: Repo, base: Base, head: str) -> str | None:
+    """Return where the work left the base; in a history that was cut off, the base itself is the best guess."""
+    if base.commit is None or not head:
+        return base.commit
+    return repo.merge_base(base.commit, head) or base.commit
+
+
+def _branch(repo: Repo, name: str) -> str | None:
+    """Return the commit of a branch; a tag that goes by the same name, which a fetch can bring, does not count."""
+    prefixes = ("refs/remotes/", "refs/heads/") if name.startswith("origin/") else ("refs/heads/", "refs/remotes/")
+    spelled = (*(f"{prefix}{name}" for prefix in prefixes), name)
+    return next((commit for one in spelled if (commit := repo.commit(one))), None)
+
+
+def _furthest(repo: Repo, name: str) -> str | None:
+    """Return the commit of a branch or of its copy on the remote, whichever is further ahead."""
+    here = _branch(repo, name)
+    there = None if name.startswith("origin/") else repo.commit(f"refs/remotes/origin/{name}")
+    if here and there and here != there:
+        return there if repo.is_ancestor(here, there) else here
+    return here or there

@@ -1,0 +1,1 @@
+"""Reviews: which programs review, what they are asked, and what they found."""

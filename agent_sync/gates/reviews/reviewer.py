@@ -1,0 +1,125 @@
+"""Asks one reviewer once, and keeps what it said."""
+
+import re
+import tempfile
+import threading
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import IO, Any
+
+from agent_sync.gates.config.model import AdapterOptions, Review
+from agent_sync.gates.reviews.adapters import Adapter, command, surroundings
+from agent_sync.gates.reviews.findings import LARGEST, Answer, read_answer
+from agent_sync.gates.run.context import NO_TIME, Run
+from agent_sync.gates.run.masked_log import masked_into
+from agent_sync.system.masking import masked
+
+DEFAULT_LIMIT = 300.0
+COOLING = timedelta(hours=1)
+_USED_UP = re.compile(r"usage limit|rate limit|quota|credit balance|too many requests|hit your limit", re.IGNORECASE)
+
+
+class Cooling:
+    """Reviewers that said they are used up; they are left alone for a while."""
+
+    def __init__(self, unhealthy: dict[str, Any], now: datetime) -> None:
+        self._now = now
+        self._lock = threading.Lock()
+        self._marked = {name: value for name, value in unhealthy.items() if self._is_fresh(value)}
+
+    def is_cooling(self, name: str) -> bool:
+        """Tell whether a reviewer is left alone."""
+        with self._lock:
+            return name in self._marked
+
+    def mark(self, name: str, reason: str) -> None:
+        """Leave a reviewer alone from now on."""
+        with self._lock:
+            self._marked[name] = {"marked_at": self._now.isoformat().replace("+00:00", "Z"), "reason": reason}
+
+    def unhealthy(self) -> dict[str, Any]:
+        """Return what is put on record."""
+        with self._lock:
+            return dict(self._marked)
+
+    def _is_fresh(self, value: object) -> bool:
+        try:
+            marked = datetime.fromisoformat(value["marked_at"])  # type: ignore[index]  # checked by trying
+            return self._now - COOLING < marked <= self._now
+        except (TypeError, KeyError, ValueError):
+            return False
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What came of asking: an answer, or why there is none."""
+
+    answer: Answer | None
+    trouble: str = ""
+    raw: str = ""
+
+
+def ask(adapter: Adapter, review: Review, prompt: str, *, run: Run, log: Path, cooling: Cooling) -> Asked:  # noqa: PLR0913  # who, what and where
+    """Run one reviewer with the prompt on its standard input."""
+    options = run.project.adapters.get(adapter.name, AdapterOptions())
+    limit, _ = run.limit(review.timeout or DEFAULT_LIMIT)
+    if limit is not None and limit <= 0:
+        return Asked(None, NO_TIME)
+    scratch = tempfile.TemporaryFile
+    with log.open("wb") as output, scratch() as stdin, scratch() as raw, scratch() as errors:
+        stdin.write(prompt.encode("utf-8", "surrogateescape"))
+        stdin.seek(0)
+        try:
+            with masked_into(output, run.secrets, copy=raw) as pipe:
+                status = run.processes.stream(
+                    command(adapter, options, root=run.project.root, model=review.model),
+                    directory=str(run.project.root),
+                    environment=surroundings(adapter, options, run.environment),
+                    output=pipe,
+                    errors=errors,
+                    stdin=stdin,
+                    timeout=limit,
+                    watch=run.watchman,
+                )
+        except TimeoutError as error:
+            return Asked(None, f"{adapter.name} {error}")
+        except OSError as error:
+            return Asked(None, f"{adapter.name} could not be started: {error.strerror}")
+        said, complained = _tail(raw), masked(_tail(errors), run.secrets)
+        output.write(b"\n--- STDERR ---\n" + complained.encode("utf-8", "replace") if complained else b"")
+    return _quotable(_understood(adapter, said, complained, status=status, cooling=cooling), run.secrets)
+
+
+def _quotable(asked: Asked, secrets: tuple[str, ...]) -> Asked:
+    """Return an answer without secrets: its findings are kept, shown to the agent and listed in pull requests."""
+    answer = asked.answer
+    if answer is not None:
+        found = (
+            replace(
+                one,
+                issue=masked(one.issue, secrets),
+                fix=masked(one.fix, secrets),
+                result=masked(one.result, secrets),
+            )
+            for one in answer.findings
+        )
+        answer = replace(answer, findings=tuple(found))
+    return replace(asked, answer=answer, raw=masked(asked.raw, secrets))
+
+
+def _understood(adapter: Adapter, said: str, complained: str, *, status: int, cooling: Cooling) -> Asked:
+    answer = read_answer(said)
+    if answer is not None:
+        return Asked(answer, raw=said)
+    if _USED_UP.search(said) or _USED_UP.search(complained):
+        cooling.mark(adapter.name, "usage limit")
+        return Asked(None, f"{adapter.name} is used up for now", raw=said)
+    reason = f"ended with exit code {status}" if status else "gave no answer that could be read"
+    return Asked(None, f"{adapter.name} {reason}", raw=said)
+
+
+def _tail(file: IO[bytes]) -> str:
+    size = file.seek(0, 2)
+    file.seek(max(0, size - LARGEST))
+    return file.read().decode("utf-8", "replace")

@@ -1,0 +1,1 @@
+"""One run of the gates: its lock, its jobs, its logs and what came of it."""

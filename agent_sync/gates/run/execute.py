@@ -1,0 +1,259 @@
+"""Runs the gates: takes the lock, decides whether there is anything to run, runs it, and puts it on record."""
+
+import shutil
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from agent_sync.context import Desk
+from agent_sync.errors import AgentSyncError
+from agent_sync.gates.config.model import Check, Loaded
+from agent_sync.gates.config.project import load_project
+from agent_sync.gates.definitions.which_definitions import GateDefinitions, gate_definitions
+from agent_sync.gates.memory import passes, state as states
+from agent_sync.gates.memory.passes import Pass
+from agent_sync.gates.memory.state import State
+from agent_sync.gates.plan import snapshot as snapshots
+from agent_sync.gates.plan.changes import Wanted
+from agent_sync.gates.plan.differences import Differences
+from agent_sync.gates.plan.plan import Job
+from agent_sync.gates.plan.prepare import Prepared, RunOptions, prepare
+from agent_sync.gates.plan.repo import Repo
+from agent_sync.gates.plan.snapshot import Snapshot
+from agent_sync.gates.reviews.reviews import Cooling, run_review, skipped_findings
+from agent_sync.gates.run import clean, lock, receipts
+from agent_sync.gates.run.checks import run_check
+from agent_sync.gates.run.console import Console, Listener, Silence, opened
+from agent_sync.gates.run.context import Run
+from agent_sync.gates.run.logs import LogDir, stems
+from agent_sync.gates.run.report import MOST_NAMED, said, summary
+from agent_sync.gates.run.results import JobResult, Outcome, RunResult, overall
+from agent_sync.gates.run.schedule import Pace, Schedule, default_cap
+from agent_sync.gates.run.watchman import watching
+from agent_sync.gates.status import Status
+from agent_sync.quiet import wording
+from agent_sync.system import clock
+from agent_sync.system.masking import masked, secrets_of
+
+PASSES = frozenset({Status.PASSED, Status.PASSED_WITH_WARNINGS})
+
+
+def execute_run(
+    desk: Desk,
+    root: Path,
+    options: RunOptions | None = None,
+    listener: Listener | None = None,
+    *,
+    definitions: GateDefinitions | None = None,
+) -> RunResult:
+    """Run the gates of the project at `root`; trouble becomes a status, nothing is printed and nothing exits."""
+    try:
+        found = definitions or gate_definitions(desk, str(root))
+        result = _defined(desk, found, options or RunOptions(Wanted(working=True)), listener or Silence())
+        return replace(result, definitions=found.changes, remarks=result.remarks or found.remarks)
+    except AgentSyncError as error:
+        return RunResult(Status.ERROR, error.happened, error=str(error))
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        message = f"The gates could not run: {where}{error.strerror or error}."
+        return RunResult(Status.INFRASTRUCTURE_ERROR, message, error=message)
+    except Exception as error:  # noqa: BLE001  # a caller that may not fail relies on it
+        message = f"The gates failed unexpectedly: {type(error).__name__}: {masked(str(error))}"
+        return RunResult(Status.ERROR, message, error=message)
+
+
+def _defined(desk: Desk, found: GateDefinitions, options: RunOptions, listener: Listener) -> RunResult:
+    if found.root is None:
+        return RunResult(Status.NO_CONFIG, wording.NO_CONFIG)
+    loaded = load_project(found.root, found.directory)
+    return _unusable(loaded) if loaded.errors else _alone(desk, loaded, options, listener, definitions=found)
+
+
+def _unusable(loaded: Loaded) -> RunResult:
+    lines = [str(problem) for problem in loaded.errors]
+    more = f" (and {len(lines) - 1} more)" if len(lines) > 1 else ""
+    return RunResult(Status.ERROR, f"The gates' configuration cannot be used: {lines[0]}{more}", error="\n".join(lines))
+
+
+def _alone(
+    desk: Desk, loaded: Loaded, options: RunOptions, listener: Listener, *, definitions: GateDefinitions
+) -> RunResult:
+    logs = LogDir(loaded.project.log_dir)
+    logs.make(Repo(desk.git, desk.place, loaded.project.root))
+    with lock.alone(desk.place, logs.path) as is_alone:
+        if not is_alone:
+            who = lock.holder(logs.path) or "another process"
+            return RunResult(Status.LOCK_EXISTS, f"A gauntlet run is already in progress ({who}).")
+        prepared = prepare(desk, loaded, options, definitions)
+        return _without_running(desk, prepared, options) or _run(desk, prepared, options, listener)
+
+
+def _without_running(desk: Desk, prepared: Prepared, options: RunOptions) -> RunResult | None:
+    """Return the answer where no gate has to run."""
+    told = partial(_told, prepared)
+    if options.is_full and not (prepared.changes.files and prepared.plan.jobs):
+        # Nothing is left that could fail: a session that had failed is over, and so are its retries.
+        _archive(prepared, with_state=prepared.is_rerun)
+    if not prepared.changes.files:
+        return told(Status.NO_CHANGES, f"Nothing changed compared with {prepared.changes.base.name}.")
+    if not prepared.plan.jobs:
+        left_out = ", ".join(f"{one.id} ({one.reason})" for one in prepared.plan.skipped)
+        return told(Status.NO_APPLICABLE_GATES, "No applicable gates." + (f" Skipped: {left_out}." if left_out else ""))
+    if prepared.failed_runs > prepared.project.max_retries and options.is_full:
+        message = "The retry limit was exceeded; nothing runs until `agent-sync gate clean`. A human should look."
+        return told(Status.RETRY_LIMIT_EXCEEDED, message)
+    if prepared.is_rerun or options.again or not prepared.key:
+        return None
+    passed = passes.recall(desk.place, prepared.key)
+    if passed is None:
+        return None
+    result = told(Status(passed.status), wording.unchanged(passed.at))
+    results = tuple(JobResult(job_id, Outcome.PASSED) for job_id in passed.jobs)
+    return replace(result, results=results, warnings=passed.warnings, tree=passed.tree, unchanged_since=passed.at)
+
+
+def _told(prepared: Prepared, status: Status, message: str) -> RunResult:
+    return RunResult(
+        status,
+        message,
+        skipped=prepared.plan.skipped,
+        notes=prepared.notes,
+        definitions=prepared.definitions,
+        remarks=prepared.remarks,
+        key=prepared.key,
+        seen=prepared.snapshot.tree,
+        base=prepared.changes.base.name,
+    )
+
+
+def _archive(prepared: Prepared, *, with_state: bool = False) -> bool:
+    return clean.clean(prepared.logs, prepared.repo, keep=prepared.project.max_previous_logs, with_state=with_state)
+
+
+def _run(desk: Desk, prepared: Prepared, options: RunOptions, listener: Listener) -> RunResult:
+    number = prepared.logs.next_run()
+    console_log = prepared.logs.console(number)
+    listener.planned(prepared.plan.jobs)
+    if not prepared.is_rerun:
+        shutil.rmtree(_originals(desk), ignore_errors=True)
+    cooling = Cooling(prepared.state.unhealthy, clock.now())
+    receipts.note_began(desk)
+    secrets = secrets_of(desk.environment)
+    with opened(console_log, listener, secrets) as console:
+        results = _performed(desk, prepared, options, number=number, console=console, cooling=cooling)
+        warnings = skipped_findings(prepared.logs, secrets)
+        status = _limited(overall(results, has_warnings=bool(warnings)), prepared, options)
+        result = replace(
+            _told(prepared, status, said(results, status, warnings=len(warnings))),
+            console_log=console_log,
+            results=results,
+            warnings=warnings,
+        )
+        for line in summary(result):
+            console.say(line)
+    receipts.note_ended(desk, prepared, result, is_full=options.is_full)
+    states.write(prepared.logs.path, _record(prepared, options, result, number=number, cooling=cooling))
+    return _settled(desk, prepared, options, result)
+
+
+def _performed(  # noqa: PLR0913  # everything a run is made of meets here
+    desk: Desk, prepared: Prepared, options: RunOptions, *, number: int, console: Console, cooling: Cooling
+) -> tuple[JobResult, ...]:
+    jobs = prepared.plan.jobs
+    variables = prepared.snapshot.variables
+    for one in prepared.plan.skipped:
+        console.skipped(one)
+    with watching() as watchman:
+        run = Run(
+            project=prepared.project,
+            logs=prepared.logs,
+            number=number,
+            stems=stems(job.id for job in jobs),
+            processes=desk.processes,
+            watchman=watchman,
+            environment=desk.environment,
+            base=prepared.changes.base.name,
+            differences=Differences(prepared.repo, prepared.changes.before, prepared.changes.after, variables),
+            originals=_originals(desk),
+            is_rerun=prepared.is_rerun,
+            deadline=options.deadline,
+        )
+        pace = Pace(desk.settings.gate.parallel or default_cap(), prepared.project.allow_parallel)
+        perform = partial(_perform, run=run, console=console, cooling=cooling)
+        return Schedule(pace, perform, end_programs=desk.processes.end_all).run(jobs)
+
+
+def _originals(desk: Desk) -> Path:
+    """Return where our own copies of reviewers' findings are, out of reach of the agent's edits."""
+    return Path(desk.place.state_dir) / "reviews"
+
+
+def _perform(job: Job, *, run: Run, console: Console, cooling: Cooling) -> JobResult:
+    """Run one gate; trouble of ours with it is not a failure of the work."""
+    console.started(job)
+    try:
+        gate = job.gate
+        result = run_check(job, gate, run) if isinstance(gate, Check) else run_review(job, gate, run, cooling)
+    except Exception as error:  # noqa: BLE001  # one gate's trouble is not another's
+        text = (error.strerror if isinstance(error, OSError) else "") or str(error) or type(error).__name__
+        result = JobResult(job.id, Outcome.BROKEN, masked(text, run.secrets))
+    console.ended(result)
+    return result
+
+
+def _limited(status: Status, prepared: Prepared, options: RunOptions) -> Status:
+    """Turn the last failure that is allowed into the end of the retries."""
+    is_last = options.is_full and prepared.failed_runs >= prepared.project.max_retries
+    return Status.RETRY_LIMIT_EXCEEDED if status is Status.FAILED and is_last else status
+
+
+def _record(prepared: Prepared, options: RunOptions, result: RunResult, *, number: int, cooling: Cooling) -> State:
+    """Return what is put on record about a run; a partial one neither clears nor adds up failures."""
+    repo, base = prepared.repo, prepared.changes.base.commit
+    head = repo.head()
+    has_failed = result.status in {Status.FAILED, Status.RETRY_LIMIT_EXCEEDED}
+    status = result.status.value
+    if not options.is_full and not has_failed and prepared.is_rerun:
+        status = prepared.state.status or Status.FAILED.value
+    if result.status is Status.INFRASTRUCTURE_ERROR and prepared.is_rerun:
+        status = prepared.state.status or Status.FAILED.value
+    return State(
+        completed_at=clock.now(),
+        branch=repo.branch(),
+        commit=head,
+        working_tree_ref=prepared.snapshot.tree,
+        status=status,
+        # The logs of a pass are moved aside, so whatever is found later comes from a run that was killed.
+        run=0 if result.status in PASSES and options.is_full else number,
+        failed_runs=prepared.failed_runs + (1 if has_failed and options.is_full else 0),
+        merge_base=prepared.changes.merge_base,
+        was_in_base=bool(head and base and repo.is_ancestor(head, base)),
+        is_partial=not options.is_full,
+        unhealthy=cooling.unhealthy(),
+        others=prepared.state.others,
+    )
+
+
+def _changed_meanwhile(prepared: Prepared, after: Snapshot) -> str:
+    """Say which files make a pass the pass of nothing that still is."""
+    names = prepared.repo.changed(prepared.snapshot.tree, after.tree, after.variables)
+    shown = ", ".join(repr(name) for name in names[:MOST_NAMED]) + (" …" if len(names) > MOST_NAMED else "")
+    return f"Files changed while the gates ran: {shown}. What gates write belongs into .gitignore."
+
+
+def _settled(desk: Desk, prepared: Prepared, options: RunOptions, result: RunResult) -> RunResult:
+    """Remember a pass of the whole work, and move its logs aside."""
+    snapshots.prune(prepared.repo)
+    if result.status not in PASSES or not options.is_full:
+        return result
+    after = snapshots.take(prepared.repo, prepared.logs.path)
+    if after.tree != prepared.snapshot.tree:
+        result = replace(result, notes=(*result.notes, _changed_meanwhile(prepared, after)))
+    elif prepared.key:
+        result = replace(result, tree=after.tree)
+        ran = tuple(one.id for one in result.results if one.outcome is Outcome.PASSED)
+        at = clock.now().isoformat(timespec="seconds").replace("+00:00", "Z")
+        passes.remember(desk.place, prepared.key, Pass(after.tree, at, result.status, ran, result.warnings))
+    _archive(prepared)
+    moved = prepared.logs.path / clean.PREVIOUS / result.console_log.name if result.console_log else None
+    return replace(result, console_log=moved if moved and moved.exists() else None)

@@ -1,0 +1,1 @@
+"""One request to GitHub: whose repository, which server, which token, retries, and errors in our own words."""

@@ -1,0 +1,60 @@
+"""Says who holds a lease, since when and until when; names come from other machines and are made harmless."""
+
+from datetime import datetime
+
+from agent_sync.leases import rules
+from agent_sync.leases.model import Lease, Mode, State, Where
+from agent_sync.system import clock
+from agent_sync.task.decision.outside_text import quoted
+
+MINUTE, HOUR, DAY = 60, 3600, 86_400
+_UNITS = ((DAY, "d"), (HOUR, "h"), (MINUTE, "min"))
+
+
+def holder(lease: Lease) -> str:
+    """Return who holds a lease: the agent, and the person and machine it runs on."""
+    place = quoted(f"{lease.holder.user}@{lease.holder.host}")
+    return f"{quoted(lease.holder.agent, limit=60)} ({place})" if lease.holder.agent else place
+
+
+def held_by(lease: Lease) -> str:
+    """Return who holds a lease, since when, on which branch and until when."""
+    branch = f" on branch {quoted(lease.branch)}" if lease.branch else ""
+    if lease.state is not State.HELD:
+        left = moment(rules.heard_of_at(lease.renewed_at, clock.now()))
+        did = "finished" if lease.state is State.DONE else "released"
+        where = f" (branch {quoted(lease.branch)})" if lease.branch else ""
+        return f"{holder(lease)}, who {did} it at {left}{where}"
+    since = moment(rules.heard_of_at(lease.acquired_at, clock.now()))
+    return f"{holder(lease)} since {since}{branch}; {expiry(lease)}"
+
+
+def expiry(lease: Lease) -> str:
+    """Return until when a lease lasts if nobody renews it."""
+    if lease.mode is Mode.MANUAL:
+        return "it was claimed by hand and never expires"
+    return f"it expires at {moment(rules.expires_at(lease, clock.now()))} unless it is renewed"
+
+
+def moment(at: datetime) -> str:
+    """Return a moment to the minute."""
+    return at.strftime("%Y-%m-%d %H:%M UTC")
+
+
+def span(seconds: float) -> str:
+    """Return a length of time in its largest unit."""
+    left = max(0, int(seconds))
+    return next((f"{left // size} {unit}" for size, unit in _UNITS if left >= size), f"{left} s")
+
+
+def ended(where: str, *, remote: str) -> str:
+    """Return for whom a lease was given back."""
+    whom = f"everyone who uses {remote}" if Where(where) is Where.REMOTE else "this clone only"
+    return f"Its lease was released for {whom}."
+
+
+def scope(where: str, *, remote: str, reason: str = "") -> str:
+    """Return for whom a claim holds."""
+    if Where(where) is Where.REMOTE:
+        return f"The claim holds for everyone who uses {remote}."
+    return f"The claim holds for this clone only{f': {reason}' if reason else ''}."

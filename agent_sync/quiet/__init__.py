@@ -1,0 +1,1 @@
+"""Is there certainly nothing to do? `os`, `sys` and `time` alone."""

@@ -1,0 +1,279 @@
+"""Answers "is there certainly nothing to do?" by comparing the last stamp; knows no rule, imports `os` and `sys`.
+
+A full run that found nothing to do leaves a stamp: how everything it looked at lay on disk, and when the next
+thing falls due. As long as the same look gives the same text, nothing can have become of it. Any difference, any
+doubt, means the full run.
+"""
+
+import os
+import sys
+import time
+
+from agent_sync import __version__, worktree as place
+from agent_sync.worktree import Place
+
+# The type checker knows this name without the module `typing`, which would have to be loaded.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NESTED = ("AGENT_SYNC_NESTED", "GAUNTLET_STOP_HOOK_ACTIVE")
+# The file type in a mode, and those of links and plain files: `stat` has them too, and would have to be loaded.
+S_IFMT, S_IFLNK, S_IFREG = 0o170000, 0o120000, 0o100000
+LARGEST_FILE = 1 << 20
+SETTING_PREFIXES = ("AGENT_SYNC_", "MOLTNET_", "XDG_CONFIG_HOME", "HOME")
+NEVER = "never"
+# How long a writer is waited for that says nothing or half an object: well below the client's own limits.
+SILENCE = 5.0
+PATIENCE = 1.0
+# More is no input of a hook.
+LARGEST = 32 << 20
+# How the client begins a prompt that no human typed.
+WAKE_UP = b"<task-notification"
+_PIPE_ROOM = 65536
+# The client writes when the process has started; a busy machine may take a moment.
+_MOMENT, _GLANCE = 0.25, 0.001
+
+
+def is_nested() -> bool:
+    """Tell whether this certainly runs inside an agent that a gate has started: then every hook is silent.
+
+    A checkout's own settings could set the marker to switch the gates off; then only the full run can tell.
+    """
+    return has_marker(os.environ) and not _is_named_by_checkout()
+
+
+def has_marker(environment: "Mapping[str, str]") -> bool:
+    """Tell whether the variables name an agent that a gate has started."""
+    return any(environment.get(name) for name in NESTED)
+
+
+def _is_named_by_checkout() -> bool:
+    """Tell whether a settings file of the checkout may have set the marker; an escaped name counts as one."""
+    where = place.worktree(process_dir())
+    roots = [os.environ.get("CLAUDE_PROJECT_DIR", ""), where.root if where else ""]
+    for path in (os.path.join(root, name) for root in roots if root for name in place.CLAUDE_SETTINGS):
+        text = read_plain(path, may_be_link=True)
+        if "\\u" in text or any(name in text for name in NESTED):
+            return True
+    return False
+
+
+def nothing_to_do(hook: str, raw: bytes) -> bool:
+    """Tell whether `hook`, given `raw` on standard input, would certainly do and say nothing."""
+    cwd = cwd_in(raw)
+    if cwd is None:
+        return False
+    where = place.place_of([cwd, process_dir()], os.environ.get("CLAUDE_PROJECT_DIR", ""))
+    if where is None:
+        return not os.path.lexists(place.CLAIM_NAME)
+    due, _, rest = _read(stamp_file(where, hook)).partition("\n")
+    watch, _, seen = rest.partition("\n")
+    return bool(seen) and not is_past(due) and seen == look(where, hook) and _lies_as(watch)
+
+
+def keep(hook: str, raw: bytes) -> None:
+    """Lay the input by where a task is recorded: what was said last is read when the record is next looked at."""
+    if hook == "on-prompt" and WAKE_UP in raw:
+        # Nobody has said that, and what somebody said before lies here still.
+        return
+    where = place.place_of([cwd_in(raw) or "", process_dir()], os.environ.get("CLAUDE_PROJECT_DIR", ""))
+    if where is None or not os.path.lexists(record_pointer(where)):
+        return
+    target = spool_file(where, hook)
+    temporary = f"{target}.{os.getpid()}.tmp"
+    try:
+        # What people say is theirs alone, and may hold what the record would mask.
+        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(raw)
+        os.replace(temporary, target)
+    except OSError:
+        # Only the latest words are lost, and a hook that has nothing to do does not complain.
+        return
+
+
+def gate_root(raw: bytes) -> str | None:
+    """Return the directory whose gates a stop is about."""
+    cwd = cwd_in(raw) or ""
+    where = place.place_of([cwd, process_dir()], os.environ.get("CLAUDE_PROJECT_DIR", ""))
+    return place.gate_root(cwd, where.root) if where else None
+
+
+def is_past(due: str) -> bool:
+    """Tell whether the moment a stamp names has come; one that cannot be read has."""
+    try:
+        return due != NEVER and time.time() >= float(due)
+    except ValueError:
+        return True
+
+
+def process_dir() -> str:
+    """Return the process's directory, or "" where it has been deleted."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
+
+
+def read_stdin(patience: float = SILENCE) -> bytes:
+    """Read the hook's input to its end, or for so long; a terminal has none to give, and too much is as good as none.
+
+    A writer that keeps the pipe open after one whole object is not waited for.
+    """
+    try:
+        if os.isatty(0):
+            return b"{}"
+        first = _soon()
+        if first == b"" or (first and len(first) < _PIPE_ROOM and first.rstrip().endswith(b"}")):
+            return first
+        whole = (first or b"") + _waited_for(patience)
+    except OSError:
+        return b""
+    return whole if len(whole) <= LARGEST else b""
+
+
+def rest_of_stdin() -> bytes:
+    """Return what comes after a first piece that only looked complete; a silent writer is not waited for long."""
+    try:
+        return _waited_for(PATIENCE)
+    except (OSError, ValueError):
+        return b""
+
+
+def _soon() -> bytes | None:
+    """Return the first piece if it is there or comes in a moment, which spares the loading of `select`; else None."""
+    give_up = time.monotonic() + _MOMENT
+    while (first := _at_once()) is None and time.monotonic() < give_up:
+        time.sleep(_GLANCE)
+    return first
+
+
+def _at_once() -> bytes | None:
+    """Return what is there now; None where it must be waited for."""
+    was_blocking = os.get_blocking(0)
+    os.set_blocking(0, False)
+    try:
+        return os.read(0, _PIPE_ROOM)
+    except BlockingIOError:
+        return None
+    finally:
+        os.set_blocking(0, was_blocking)
+
+
+def _waited_for(patience: float) -> bytes:
+    """Return what comes in until the writer ends, falls silent for too long in all, or has sent too much."""
+    import select
+
+    give_up = time.monotonic() + patience
+    chunks: list[bytes] = []
+    size = 0
+    while size <= LARGEST and select.select([0], [], [], max(0.0, give_up - time.monotonic()))[0]:
+        chunk = os.read(0, _PIPE_ROOM)
+        if not chunk:
+            break
+        chunks.append(chunk)
+        size += len(chunk)
+    return b"".join(chunks)
+
+
+def cwd_in(raw: bytes) -> str | None:
+    """Return the input's `cwd`, "" if it names none, or None where only a JSON parser could tell."""
+    text = raw.strip()
+    if not (text.startswith(b"{") and text.endswith(b"}")):
+        return None
+    head, key, rest = text.partition(b'"cwd"')
+    if not key:
+        return "" if text == b"{}" else None
+    colon, quote, value = rest.partition(b'"')
+    path, end, _ = value.partition(b'"')
+    plain = colon.strip() == b":" and quote and end and b"\\" not in path and b"\0" not in path
+    unique = b"{" not in head[1:] and key not in rest
+    return os.fsdecode(path) if plain and unique else None
+
+
+def look(where: Place, hook: str) -> str:
+    """Return everything a decision of `hook` depends on, as text: what lies on disk and what the environment says."""
+    lines = [hook, __version__, sys.version, where.root, os.environ.get("CLAUDE_PROJECT_DIR", "")]
+    lines += sorted(f"{k}={v}" for k, v in os.environ.items() if k.startswith(SETTING_PREFIXES))
+    lines += [f"{path} {state_of(path)}" for path in watched(where)]
+    return "\0".join(lines)
+
+
+def watched(where: Place) -> list[str]:
+    """List the files whose change can give a hook something to do."""
+    return [
+        where.claim_file,
+        where.settings_file,
+        place.trust_file(where),
+        place.user_settings_file(os.environ.get("XDG_CONFIG_HOME", ""), os.environ.get("HOME", "")),
+        *(os.path.join(where.root, name) for name in place.CLAUDE_SETTINGS),
+        os.path.join(where.common_dir, "config"),
+        os.path.join(where.git_dir, "config.worktree"),
+        os.path.join(where.git_dir, "HEAD"),
+        os.path.join(where.git_dir, "logs", "HEAD"),
+        os.path.join(where.state_dir, "outbox.json"),
+        record_pointer(where),
+        os.path.join(where.state_dir, "worker.json"),
+    ]
+
+
+def sight_of(paths: list[str]) -> str:
+    """Return how these files lie on disk, as the line of a stamp."""
+    return "\0".join(part for path in paths for part in (path, state_of(path)))
+
+
+def _lies_as(sight: str) -> bool:
+    """Tell whether the files a stamp names still lie as they did."""
+    parts = sight.split("\0") if sight else []
+    return len(parts) % 2 == 0 and sight == sight_of(parts[::2])
+
+
+def state_of(path: str) -> str:
+    """Return what tells one version of a file from another without opening it."""
+    try:
+        found = os.lstat(path)
+        # What a link leads to can change without the link.
+        behind = os.stat(path) if found.st_mode & S_IFMT == S_IFLNK else found
+    except OSError:
+        return "-"
+    own = "" if behind is found else f" {found.st_mtime_ns} {found.st_ino}"
+    return f"{behind.st_size} {behind.st_mtime_ns} {behind.st_ctime_ns} {behind.st_ino}{own}"
+
+
+def stamp_file(where: Place, hook: str) -> str:
+    """Return where the stamp of one hook command lives."""
+    return os.path.join(where.state_dir, "quiet." + hook)
+
+
+def record_pointer(where: Place) -> str:
+    """Return where this worktree notes which recovery record is its own."""
+    return os.path.join(where.state_dir, "record")
+
+
+def spool_file(where: Place, hook: str) -> str:
+    """Return where the last input of a hook lies that had nothing else to do."""
+    return os.path.join(where.state_dir, "spool." + hook)
+
+
+def read_plain(path: str, *, may_be_link: bool = False) -> str:
+    """Return the beginning of a plain file that a checkout may have brought; "" where there is none."""
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if may_be_link else os.O_NOFOLLOW)
+    try:
+        descriptor = os.open(path, flags)
+    except OSError:
+        return ""
+    try:
+        is_plain = os.fstat(descriptor).st_mode & S_IFMT == S_IFREG
+        return os.read(descriptor, LARGEST_FILE).decode("utf-8", "replace") if is_plain else ""
+    except OSError:
+        return ""
+    finally:
+        os.close(descriptor)
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            return file.read()
+    except OSError:
+        return ""

@@ -1,0 +1,1 @@
+"""The record's states and moves, its history and its checkpoints; pure."""

@@ -1,0 +1,1 @@
+"""What happened meanwhile: commits, pushes, files touched, last words."""

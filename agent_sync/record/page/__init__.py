@@ -1,0 +1,1 @@
+"""HOOK.md: what a reader without memory needs to know."""

@@ -1,0 +1,1 @@
+"""Receipts: commands that agent-sync ran itself, signed and verified."""

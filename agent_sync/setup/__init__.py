@@ -1,0 +1,1 @@
+"""Setting a repository up, taking that out again, and checking it."""

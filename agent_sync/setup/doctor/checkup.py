@@ -1,0 +1,66 @@
+"""Runs every check in order, from this machine outwards."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from agent_sync import settings
+from agent_sync.context import Desk, desk_at
+from agent_sync.errors import BadConfig
+from agent_sync.setup.doctor import machine, registration, worktree
+from agent_sync.setup.doctor.levels import levels
+from agent_sync.setup.doctor.result import Result, skip
+from agent_sync.system.git import Git
+from agent_sync.system.processes import Processes
+from agent_sync.worktree import Place
+
+
+def check_all(place: Place, environment: Mapping[str, str]) -> Iterator[Result]:
+    """Return every result as soon as it is known."""
+    processes = Processes()
+    git = Git(place.root, processes, environment)
+    yield machine.check_command(environment, processes, directory=place.root)
+    yield machine.check_git(git)
+    yield worktree.check_worktrees(git)
+    yield worktree.check_ignored(git)
+    yield worktree.check_claim(place, git)
+    yield from _hooks(place, environment, processes)
+    desk, error = _desk(place, environment)
+    yield worktree.check_settings(place, error)
+    if desk is None:
+        yield skip("github", "not asked, because the settings cannot be read")
+    else:
+        yield worktree.check_trust(settings.load(place, environment))
+        yield from _record(desk)
+        yield from _github(desk)
+
+
+def _hooks(place: Place, environment: Mapping[str, str], processes: Processes) -> Iterator[Result]:
+    found = levels(Path(place.root), Path(place.common_dir).parent, environment)
+    yield registration.check_files(found)
+    yield registration.check_registered(found)
+    yield registration.check_once(found)
+    yield registration.check_timeouts(found)
+    yield machine.check_effect(environment, processes, directory=place.root)
+
+
+def _desk(place: Place, environment: Mapping[str, str]) -> tuple[Desk | None, BadConfig | None]:
+    try:
+        return desk_at(place, environment), None
+    except BadConfig as error:
+        return None, error
+
+
+def _record(desk: Desk) -> Iterator[Result]:
+    """Load what reads records only now."""
+    from agent_sync.setup.doctor.record import check_record
+
+    yield from check_record(desk)
+
+
+def _github(desk: Desk) -> Iterator[Result]:
+    """Load the client libraries only now."""
+    from agent_sync.setup.doctor.github import check_github
+    from agent_sync.setup.doctor.leases import check_leases
+
+    yield from check_github(desk)
+    yield from check_leases(desk)

@@ -1,0 +1,54 @@
+"""Checks that the board has the fields and statuses the settings name; pure."""
+
+from collections.abc import Iterator
+
+from agent_sync.settings.tables import Board
+from agent_sync.setup.doctor.result import Result, fail, ok, warn
+from agent_sync.task.decision.outside_text import one_line
+from agent_sync.task.decision.tasks import BoardField, BoardShape
+
+SELECT, TEXT = "SINGLE_SELECT", "TEXT"
+STATUSES = ("ready", "in_progress", "in_review", "done")
+
+
+def check_names(board: BoardShape, names: Board) -> Iterator[Result]:
+    """Check every name, and list the board's own where one is wrong."""
+    status = board.field(names.status_field, SELECT)
+    if status is None:
+        says = f"no single-select field {names.status_field!r}; the board has: {_fields(board, SELECT)}"
+        yield fail("status field", says, "set board.status_field in .agent-sync.toml")
+    else:
+        yield _statuses(status, names)
+    yield _agent(board, names)
+    yield _priority(board, names)
+
+
+def _statuses(status: BoardField, names: Board) -> Result:
+    there = {option.casefold() for option in status.options}
+    missing = [(key, getattr(names, key)) for key in STATUSES if getattr(names, key).casefold() not in there]
+    if not missing:
+        return ok("statuses", ", ".join(one_line(option) for option in status.options))
+    says = f"not on the board: {', '.join(name for _, name in missing)}; it has: {_listed(status.options)}"
+    return fail("statuses", says, f"set board.{missing[0][0]} in .agent-sync.toml, or add the option on the board")
+
+
+def _agent(board: BoardShape, names: Board) -> Result:
+    if board.field(names.agent_field, TEXT):
+        return ok("agent field", names.agent_field)
+    says = f"no text field {names.agent_field!r}, so the board does not show who works; it has: {_fields(board, TEXT)}"
+    return warn("agent field", says, f"add a text field {names.agent_field} to the board, or set board.agent_field")
+
+
+def _priority(board: BoardShape, names: Board) -> Result:
+    if board.field(names.priority_field, SELECT):
+        return ok("priority field", names.priority_field)
+    says = f"no single-select field {names.priority_field!r}, so tasks come by age; it has: {_fields(board, SELECT)}"
+    return warn("priority field", says, "set board.priority_field in .agent-sync.toml")
+
+
+def _fields(board: BoardShape, kind: str) -> str:
+    return _listed(tuple(field.name for field in board.fields if field.kind == kind))
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(one_line(name) for name in names) or "none"

@@ -1,0 +1,100 @@
+"""Checks of the recovery record: its home, its key, whether it is as agent-sync wrote it, and what wakes it."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from agent_sync.context import Desk
+from agent_sync.errors import AgentSyncError, BadKey
+from agent_sync.record.disk.home import Home
+from agent_sync.record.disk.recorder import Kept
+from agent_sync.record.receipts import keys
+from agent_sync.record.receipts.integrity import BrokenAt, ChangedOutside, Intact
+from agent_sync.setup.doctor.result import Result, fail, ok, skip, warn
+from agent_sync.setup.githooks.reach import Reach, reachable
+
+
+def check_record(desk: Desk) -> Iterator[Result]:
+    """Return every result about the record."""
+    try:
+        home = desk.recorder.home
+    except AgentSyncError as error:
+        yield fail("record home", error.happened, error.helps)
+        return
+    if home is None:
+        yield skip("record home", "no recovery record is kept: it is off, or there is no home")
+        return
+    yield _home(home)
+    yield _key(desk)
+    yield from _active(desk)
+    yield _git_hook(desk)
+
+
+def _home(home: Home) -> Result:
+    """Look at the nearest directory that is there: nothing is made."""
+    nearest = home.root
+    while not os.path.lexists(nearest) and nearest != nearest.parent:
+        nearest = nearest.parent
+    if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
+        return fail("record home", f"{home.root} cannot be written", f"ls -ld {nearest}")
+    return ok("record home", f"{home.root}{'' if nearest == home.root else ' (not made yet)'}")
+
+
+def _key(desk: Desk) -> Result:
+    """Check the key without making one."""
+    at = keys.key_files(desk.environment)
+    there = [path for path in (at.master, at.backup, at.account) if os.path.lexists(path)]
+    if not there:
+        return ok("record key", "none yet; it is made with the first task or receipt")
+    if at.master not in there:
+        return fail("record key", f"{at.master} is missing, and this installation once had it", f"ls -l {at.directory}")
+    if at.account not in there:
+        return warn("record key", f"{at.account} is missing; the next receipt writes it", f"ls -l {at.directory}")
+    try:
+        # With both files there this only reads.
+        keys.obtain(desk.environment)
+    except BadKey as error:
+        return fail("record key", error.happened, error.helps or f"ls -l {at.directory}")
+    return ok("record key", f"{at.master} is there and private")
+
+
+def _active(desk: Desk) -> Iterator[Result]:
+    try:
+        found = desk.recorder.opened()
+        if found is None:
+            yield ok("record", "no task is recorded here")
+            return
+        yield _integrity(found)
+        copies = found[0].quarantined()
+    except (AgentSyncError, OSError) as error:
+        yield fail("record", str(error), "agent-sync record recover")
+        return
+    if copies:
+        says = f"{len(copies)} damaged copies were kept: {', '.join(path.name for path in copies)}"
+        yield warn("record copies", says, f"ls -l {found[0].directory}")
+
+
+def _integrity(kept: Kept) -> Result:
+    store, record = kept
+    says = f"{record.task_id} is {record.state}"
+    match store.integrity(record):
+        case Intact():
+            return ok("record", f"{says}; its record is intact")
+        case ChangedOutside():
+            return warn("record", f"{says}; hook.json was changed outside agent-sync", "agent-sync record status")
+        case BrokenAt(seq=seq):
+            return fail("record", f"{says}; its history is broken at event {seq}", "agent-sync record export")
+
+
+def _git_hook(desk: Desk) -> Result:
+    try:
+        found = reachable(desk.git, desk.place)
+    except (AgentSyncError, OSError) as error:
+        return warn("git hook", str(error), "agent-sync record install")
+    match found:
+        case Reach.REACHED:
+            return ok("git hook", found.value)
+        case Reach.ABSENT:
+            return ok("git hook", "not installed: commits are found at the next event (agent-sync record install)")
+        case Reach.UNREACHED | Reach.UNPROVEN:
+            return warn("git hook", found.value, f"ls -l {Path(desk.place.common_dir, 'hooks')}")

@@ -1,0 +1,1 @@
+"""Our lines in the hooks of git."""

@@ -1,0 +1,22 @@
+"""The command pages of Claude Code: `/claim`, `/handoff`, `/done` and `/task`."""
+
+from importlib.resources import files
+
+from agent_sync.setup.install.signature import signed
+
+NAMES = ("claim", "handoff", "done", "task")
+DIRECTORY = ".claude/commands"
+# Written by 0.1.0 under a name that the client uses for a command of its own.
+FORMER = (f"{DIRECTORY}/status.md",)
+_FIRST_LINE = "---\n"
+
+
+def pages() -> dict[str, bytes]:
+    """Map the path of every page to what it should say."""
+    folder = files("agent_sync.setup.templates") / "commands"
+    return {f"{DIRECTORY}/{name}.md": _page((folder / f"{name}.md").read_text("utf-8")) for name in NAMES}
+
+
+def _page(template: str) -> bytes:
+    # Inside the front matter the line is a comment, which no model reads.
+    return signed(template, after=_FIRST_LINE).encode()

@@ -1,0 +1,1 @@
+"""The system around us: git, processes, files, the log, the clock, secrets."""

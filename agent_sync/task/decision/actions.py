@@ -1,0 +1,300 @@
+"""What can be done, and what can come of it: two closed unions."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from agent_sync.task.claim.model import LeaseNote
+from agent_sync.task.claim.phases import WithheldBy
+from agent_sync.task.decision.checks import Verdict
+from agent_sync.task.decision.facts import Card, Pull
+
+
+@dataclass(frozen=True)
+class Notice:
+    """A sentence for somebody; its id makes sure that it is said once."""
+
+    id: str
+    text: str
+    for_human: bool = True
+    for_agent: bool = False
+    wakes: bool = False
+
+
+@dataclass(frozen=True)
+class CardChange:
+    """What to write on the card; an empty agent clears the field."""
+
+    card: Card
+    status: str
+    agent: str
+
+
+# Actions: each is safe to repeat.
+@dataclass(frozen=True)
+class PushBranch:
+    """Push the claim's branch, fast-forward only."""
+
+    branch: str
+    sha: str
+
+
+@dataclass(frozen=True)
+class OpenPull:
+    """Open the pull request and move the card."""
+
+    repository_id: str
+    branch: str
+    base: str
+    title: str
+    body: str
+    draft: bool
+    status: str
+    change: CardChange | None
+    trouble: str = ""
+
+
+@dataclass(frozen=True)
+class AdoptPull:
+    """Take a pull request that is already there for ours and move the card."""
+
+    pull: Pull
+    status: str
+    change: CardChange | None
+    trouble: str = ""
+
+
+@dataclass(frozen=True)
+class MoveCard:
+    """Write Status and Agent on the card."""
+
+    change: CardChange
+
+
+@dataclass(frozen=True)
+class CloseTask:
+    """Comment, close the issue, move the card, clear the Agent field: each part only where it is missing."""
+
+    issue_id: str
+    issue_number: int
+    comment: str | None
+    close: bool
+    change: CardChange | None
+    trouble: str = ""
+
+
+@dataclass(frozen=True)
+class DeleteClaim:
+    """Delete the claim file: the task is over."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """Nothing to do in the world: write down what was seen there."""
+
+    outcome: "Outcome"
+
+
+@dataclass(frozen=True)
+class Say:
+    """Nothing to do at all: say why."""
+
+    notice: Notice
+
+
+Action = PushBranch | OpenPull | AdoptPull | MoveCard | CloseTask | DeleteClaim | Record | Say
+
+
+# Outcomes: `evolve` makes the next claim from them, `report` the sentences.
+
+
+@dataclass(frozen=True)
+class BranchPushed:
+    """The branch on GitHub is now at this commit, and the lease, if there is one, was renewed with it."""
+
+    sha: str
+    lease: LeaseNote | None = None
+
+
+@dataclass(frozen=True)
+class PullOpened:
+    """There is a new pull request."""
+
+    pull: Pull
+    status: str
+    board_trouble: str = ""
+
+
+@dataclass(frozen=True)
+class PullAdopted:
+    """A pull request that was already there is ours."""
+
+    pull: Pull
+    status: str
+    board_trouble: str = ""
+
+
+@dataclass(frozen=True)
+class PullRefused:
+    """GitHub said no to the pull request; a later event tries again."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Withheld:
+    """The pull request was not opened, or the issue not closed; the notice says why."""
+
+    by: WithheldBy
+    notice: Notice
+
+
+@dataclass(frozen=True)
+class FeedbackNoted:
+    """What reviewers and the base branch say of the open pull request."""
+
+    pull: Pull
+
+
+@dataclass(frozen=True)
+class CardMoved:
+    """The card says what the claim says."""
+
+    status: str
+
+
+@dataclass(frozen=True)
+class CardRefused:
+    """The board does not take this status; it is not tried again until it changes."""
+
+    status: str
+    board_trouble: str
+
+
+@dataclass(frozen=True)
+class ChecksUnsettled:
+    """The checks of the open pull request are running or failing."""
+
+    pull: Pull
+    verdict: Verdict
+    at: datetime
+
+
+@dataclass(frozen=True)
+class ChecksNoted:
+    """The checks of the open pull request are green, not there yet, or cannot be seen."""
+
+    pull: Pull
+    verdict: Verdict
+    at: datetime
+
+
+@dataclass(frozen=True)
+class PullMerged:
+    """The pull request was merged."""
+
+    pull: Pull
+
+
+@dataclass(frozen=True)
+class PullClosed:
+    """The pull request was closed without merging."""
+
+    pull: Pull
+
+
+@dataclass(frozen=True)
+class PullReopened:
+    """A pull request that had been closed is open again."""
+
+    pull: Pull
+
+
+@dataclass(frozen=True)
+class Paused:
+    """GitHub asked not to be called for a while."""
+
+    until: datetime
+
+
+@dataclass(frozen=True)
+class HandedOff:
+    """The agent says the work is ready for a pull request."""
+
+    summary: str
+    branch: str
+    draft: bool
+    status: str
+
+
+@dataclass(frozen=True)
+class Consented:
+    """A human said that the issue may be closed."""
+
+    even_unmerged: bool
+
+
+@dataclass(frozen=True)
+class TaskClosed:
+    """The issue is closed and the card moved, or it is said why not."""
+
+    board_trouble: str = ""
+
+
+@dataclass(frozen=True)
+class ClaimDeleted:
+    """The claim file is gone."""
+
+
+@dataclass(frozen=True)
+class LeaseLost:
+    """Somebody else holds the issue now; nothing more is written for this claim."""
+
+    lost_to: str
+
+
+@dataclass(frozen=True)
+class LeftOnHook:
+    """The work was left on a worker's hook; nothing more is written for this claim until it is taken from there."""
+
+    worker: str
+
+
+@dataclass(frozen=True)
+class LeaseUnknown:
+    """Whether the lease still holds cannot be told; nothing was written, and a later event tries again."""
+
+    reason: str
+    helps: str = "run the same command again"
+
+
+@dataclass(frozen=True)
+class Said:
+    """A sentence waits for its reader."""
+
+    notice: Notice
+
+
+Outcome = (
+    BranchPushed
+    | PullOpened
+    | PullAdopted
+    | PullRefused
+    | Withheld
+    | FeedbackNoted
+    | CardMoved
+    | CardRefused
+    | ChecksUnsettled
+    | ChecksNoted
+    | PullMerged
+    | PullClosed
+    | PullReopened
+    | Paused
+    | HandedOff
+    | Consented
+    | TaskClosed
+    | ClaimDeleted
+    | LeaseLost
+    | LeftOnHook
+    | LeaseUnknown
+    | Said
+)

@@ -1,0 +1,93 @@
+"""The two tables of the lifecycle: trigger and phase lead to a step, outcome and phase lead to a phase."""
+
+from enum import Enum
+
+from agent_sync.task.claim.phases import Phase
+from agent_sync.task.decision.actions import (
+    BranchPushed,
+    CardMoved,
+    CardRefused,
+    ChecksNoted,
+    ChecksUnsettled,
+    ClaimDeleted,
+    Consented,
+    FeedbackNoted,
+    HandedOff,
+    LeaseLost,
+    LeaseUnknown,
+    LeftOnHook,
+    Outcome,
+    Paused,
+    PullAdopted,
+    PullClosed,
+    PullMerged,
+    PullOpened,
+    PullRefused,
+    PullReopened,
+    Said,
+    TaskClosed,
+    Withheld,
+)
+from agent_sync.task.decision.facts import Trigger
+
+
+class Step(Enum):
+    """What a trigger is good for in a phase."""
+
+    NOTHING = "nothing"
+    SYNC_BOARD = "sync the board"
+    OPEN_PULL = "open the pull request"
+    WATCH_PULL = "watch the pull request"
+    REMIND = "remind of the question"
+    CLOSE = "close and clean up"
+
+
+_ACTING = {
+    Phase.CODING: Step.SYNC_BOARD,
+    Phase.READY_FOR_PR: Step.OPEN_PULL,
+    Phase.PR_CREATED: Step.WATCH_PULL,
+    Phase.CHECKS_RUNNING: Step.WATCH_PULL,
+    Phase.MERGED_DETECTED: Step.SYNC_BOARD,
+    Phase.DONE: Step.CLOSE,
+}
+_QUIET = dict.fromkeys(Phase, Step.NOTHING)
+
+STEPS: dict[Trigger, dict[Phase, Step]] = {
+    # The turn must not wait for CI: watching is left to the idle session.
+    Trigger.STOP: _ACTING | {Phase.PR_CREATED: Step.SYNC_BOARD, Phase.CHECKS_RUNNING: Step.SYNC_BOARD},
+    Trigger.IDLE: _ACTING,
+    Trigger.REWAKE: _ACTING,
+    Trigger.SYNC: _ACTING,
+    Trigger.SESSION_START: _QUIET,
+    Trigger.PROMPT: _QUIET | {Phase.MERGED_DETECTED: Step.REMIND},
+    Trigger.TOOL: _QUIET,
+}
+
+_SAME = {phase: phase for phase in Phase}
+_OPEN = (Phase.PR_CREATED, Phase.CHECKS_RUNNING)
+
+TRANSITIONS: dict[type[Outcome], dict[Phase, Phase]] = {
+    HandedOff: dict.fromkeys((Phase.CODING, Phase.READY_FOR_PR, *_OPEN), Phase.READY_FOR_PR),
+    BranchPushed: _SAME,
+    PullOpened: {Phase.READY_FOR_PR: Phase.PR_CREATED},
+    # A claim that lost its pull request's number finds it again without going back.
+    PullAdopted: {Phase.READY_FOR_PR: Phase.PR_CREATED} | {phase: phase for phase in _OPEN},
+    PullRefused: {Phase.READY_FOR_PR: Phase.READY_FOR_PR},
+    Withheld: {phase: phase for phase in (Phase.READY_FOR_PR, Phase.DONE)},
+    FeedbackNoted: {phase: phase for phase in _OPEN},
+    ChecksUnsettled: dict.fromkeys(_OPEN, Phase.CHECKS_RUNNING),
+    ChecksNoted: {phase: phase for phase in _OPEN},
+    PullMerged: dict.fromkeys(_OPEN, Phase.MERGED_DETECTED),
+    PullClosed: {phase: phase for phase in _OPEN},
+    PullReopened: {phase: phase for phase in _OPEN},
+    CardMoved: _SAME,
+    CardRefused: _SAME,
+    Paused: _SAME,
+    Consented: dict.fromkeys(Phase, Phase.DONE),
+    TaskClosed: {Phase.DONE: Phase.DONE},
+    ClaimDeleted: {Phase.DONE: Phase.DONE},
+    LeaseLost: _SAME,
+    LeftOnHook: _SAME,
+    LeaseUnknown: _SAME,
+    Said: _SAME,
+}

@@ -1,0 +1,72 @@
+"""Gives a task back: the board and the assignment, the lease, and the claim file last."""
+
+from dataclasses import dataclass
+
+from agent_sync.context import Desk
+from agent_sync.errors import AgentSyncError, Refused
+from agent_sync.leases import fence
+from agent_sync.record import keep as recording
+from agent_sync.system import clock
+from agent_sync.task.claim.model import Claim
+from agent_sync.task.decision.actions import LeaseLost, LeaseUnknown, LeftOnHook
+from agent_sync.task.decision.board import card_change
+from agent_sync.task.decision.facts import Card, PullState
+from agent_sync.task.decision.outside_text import one_line
+
+
+@dataclass(frozen=True)
+class Given:
+    """What came of giving a task back: what was wrong with the board, or where the task is already."""
+
+    trouble: str = ""
+    gone_to: str = ""
+
+
+def give_back(desk: Desk, claim: Claim, *, reason: str, force: bool) -> Given:
+    """Give the task back: board and assignment while nobody else can have it, then the lease, then the file."""
+    found = fence.stopped(desk, claim, is_ending=True)
+    if isinstance(found, LeaseLost | LeftOnHook):
+        given = Given(gone_to=fence.gone_to(found))
+    else:
+        given = Given(_ended(desk, claim, found, reason=reason, force=force))
+    why = f"the claim was given back{': ' + reason if reason else ''}"
+    recording.attempt(desk, lambda desk: recording.abandon(desk, why))
+    with desk.store.locked() as token:
+        desk.store.delete(token, claim)
+    return given
+
+
+def _ended(desk: Desk, claim: Claim, doubt: LeaseUnknown | None, *, reason: str, force: bool) -> str:
+    """Take back what others see; by force whatever can be, and what could not be is returned."""
+    try:
+        fence.refuse(desk, claim, doubt, attempted=f"giving issue #{claim.issue_number} back")
+        trouble = _unmirrored(desk, claim, reason=reason, force=force)
+        fence.release(desk, claim)
+    except AgentSyncError as error:
+        if not force:
+            raise
+        return _forced(desk, claim, str(error))
+    return trouble
+
+
+def _forced(desk: Desk, claim: Claim, trouble: str) -> str:
+    """Give at least the lease back where GitHub could not be told."""
+    try:
+        fence.release(desk, claim)
+    except AgentSyncError as error:
+        return f"{trouble} {error.happened}"
+    return trouble
+
+
+def _unmirrored(desk: Desk, claim: Claim, *, reason: str, force: bool) -> str:
+    task = desk.gateway.task(claim.issue_number)
+    if not force and claim.pr_number and desk.gateway.pull(claim.pr_number, with_checks=False).state is PullState.OPEN:
+        message = f"PR #{claim.pr_number} is open."
+        helps = "merge or close it first; see `agent-sync release --help`"
+        raise Refused(message, attempted=f"giving issue #{claim.issue_number} back", helps=helps)
+    holder = task.card.agent if isinstance(task.card, Card) else None
+    if not task.is_open or holder not in {None, claim.agent_id}:
+        return f"Issue #{task.number} is {'held by ' + one_line(holder) if holder else 'closed'}; it was left as it is."
+    change, trouble = card_change(task.card, status=desk.settings.board.ready, agent="")
+    desk.log.write(clock.now(), "release", issue=claim.issue_number, reason=reason or None)
+    return desk.gateway.release_task(task, change) or trouble

@@ -1,0 +1,77 @@
+"""Tells a session that begins what hangs on its hook: work that is there is begun at once, and nobody is asked."""
+
+from agent_sync.context import Desk
+from agent_sync.system import clock
+from agent_sync.task.decision.outside_text import quoted
+from agent_sync.work import identity
+from agent_sync.work.hook.model import Handoff, Hook
+from agent_sync.work.hook.names import WorkerName, worker_named
+from agent_sync.work.hook.reading import look
+from agent_sync.work.hook.shelf import shelf_for
+from agent_sync.work.hook.sight import Sight
+from agent_sync.work.prime import RUNS, Prime, Verdict
+from agent_sync.work.take import judged
+
+HUMAN = "Merging, closing, forcing and deleting stay with a human."
+_VERBS = {Verdict.START: "Start", Verdict.RESUME: "Resume", Verdict.RESTART: "Restart"}
+# What a worker should know although it cannot work.
+_TOLD = frozenset({Verdict.REPORT_DAMAGED, Verdict.REPORT_ORPHANED, Verdict.FINISH_FIRST})
+
+
+def gupp(desk: Desk, session_id: str) -> str | None:
+    """Return what a bound session must know of its hook; None where it is bound to none or nothing hangs there."""
+    said = identity.bound_worker(desk, session_id=session_id)
+    if not said:
+        return None
+    now = clock.now()
+    sight = look(shelf_for(desk, now), limit_s=desk.settings.worker.fetch_limit_s)
+    name = worker_named(said, sight.hooks)
+    if session_id:
+        identity.remember_session(desk, name, session_id)
+    seen = sight.hooks.get(name)
+    found = judged(desk, sight, seen, now)
+    if found.verdict in RUNS and seen and seen.hook:
+        return "\n".join([*_work(name, seen.hook, found), *sight.notes])
+    if found.verdict in _TOLD:
+        reason = seen.damage if seen and seen.damage else found.reason
+        advice = f"The work hook of {name} has a problem: {quoted(reason, limit=300)}. Try: agent-sync worker repair"
+        return "\n".join([advice, *sight.notes])
+    return _stale(name, sight)
+
+
+def _stale(name: WorkerName, sight: Sight) -> str | None:
+    return f"The work hook of {name} could not be read. {' '.join(sight.notes)}" if sight.trouble else None
+
+
+def _work(name: WorkerName, hook: Hook, found: Prime) -> list[str]:
+    task, context = hook.task, hook.context
+    if task is None or context is None:
+        return []
+    title = task.input.get("title")
+    about = f" {quoted(str(title))}" if title else ""
+    what = f"{task.id} ({quoted(task.type, limit=60)}), issue #{hook.status.issue}{about}"
+    lines = [
+        f"There is work on your hook ({name}): {what}.",
+        f"{_VERBS[found.verdict]} it now, without asking: {found.reason}. First run `agent-sync worker take`.",
+        f"Branch {quoted(hook.status.branch)}; tools: {', '.join(quoted(tool, limit=60) for tool in context.tools)}.",
+    ]
+    if task.timeout:
+        lines.append(f"It is due by {task.timeout:%Y-%m-%d %H:%M} UTC.")
+    if hook.handoff:
+        lines += _resume(hook.handoff)
+    for one in context.previous_attempts:
+        reason = quoted(one.error.message) if one.error else one.outcome
+        lines.append(f"Attempt {one.number} failed: {reason}.")
+    end = "When done: `agent-sync worker result`; before the context runs out: `agent-sync worker pause`."
+    return [*lines, f"{end} {HUMAN}"]
+
+
+def _resume(handoff: Handoff) -> list[str]:
+    lines = [f"Continue from here: {quoted(handoff.resume_point or 'the last commit', limit=1000)}."]
+    if handoff.summary:
+        lines.append(f"Done so far: {quoted(handoff.summary, limit=2000)}.")
+    if handoff.next_steps:
+        lines.append("Next: " + "; ".join(quoted(step, limit=300) for step in handoff.next_steps) + ".")
+    if handoff.rescue_ref:
+        lines.append(f"What was not committed is kept in {handoff.rescue_ref} ({handoff.rescue_sha[:12]}).")
+    return lines

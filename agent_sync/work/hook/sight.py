@@ -1,0 +1,99 @@
+"""All hooks and claims as they were seen at one moment, and what follows for one hook: orphaned, expired, overdue."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from agent_sync.leases.model import State as LeaseState, Tip, Where
+from agent_sync.leases.results import Unreadable
+from agent_sync.leases.rules import ALLOWANCE_S, is_expired
+from agent_sync.task.decision.outside_text import quoted
+from agent_sync.work.hook.model import Hook
+from agent_sync.work.hook.names import WorkerName
+from agent_sync.work.hook.states import ACTIVE, WAITING, State
+from agent_sync.work.prime import LeaseSeen, Read
+
+CLONE_ONLY = "holds for this clone only"
+
+
+@dataclass(frozen=True)
+class HookSeen:
+    """One hook ref: its commit, and what hangs on it or why that cannot be told."""
+
+    name: WorkerName
+    sha: str
+    hook: Hook | None
+    damage: str = ""
+    is_too_new: bool = False
+    # Not a matter of what hangs there: only whoever may write to the repository can change it.
+    is_blocked: bool = False
+    # Evidence files that say something else than the values beside them.
+    stray: tuple[str, ...] = ()
+
+    @property
+    def state(self) -> State | Read:
+        """Where the work stands, as far as it can be read."""
+        return self.hook.state if self.hook else Read.UNREADABLE
+
+
+@dataclass(frozen=True)
+class Sight:
+    """Every hook and claim, how far they hold, and whether this is only the last view that was fetched."""
+
+    where: Where
+    hooks: Mapping[WorkerName, HookSeen] = field(default_factory=dict)
+    claims: Mapping[int, Tip | Unreadable] = field(default_factory=dict)
+    trouble: str = ""
+    allowance_s: float = ALLOWANCE_S
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What every reader of this view must know."""
+        clone = (f"This {CLONE_ONLY}.",) if self.where is Where.CLONE else ()
+        stale = (
+            (f"The remote cannot be reached; this is the last fetched view. {self.trouble}",) if self.trouble else ()
+        )
+        return clone + stale
+
+
+def lease_seen(sight: Sight, hook: Hook, *, worktree: str, now: datetime) -> LeaseSeen:
+    """Tell how the claim of a hook's work stands, seen from one worktree."""
+    tip = sight.claims.get(hook.status.issue or 0)
+    if isinstance(tip, Unreadable):
+        return LeaseSeen.UNKNOWN
+    if tip is None or tip.lease.state is not LeaseState.HELD:
+        return LeaseSeen.MISSING
+    if tip.lease.nonce != hook.status.nonce:
+        return LeaseSeen.LOST
+    if tip.lease.holder.worktree == worktree:
+        return LeaseSeen.MINE
+    if is_expired(tip.lease, now, sight.allowance_s):
+        return LeaseSeen.EXPIRED
+    return LeaseSeen.WAITING if hook.state in WAITING else LeaseSeen.ELSEWHERE
+
+
+def is_overdue(hook: Hook, now: datetime) -> bool:
+    """Tell whether work is on the hook for longer than it may be."""
+    deadline = hook.task.timeout if hook.task else None
+    return hook.state in ACTIVE and deadline is not None and now > deadline
+
+
+def computed(sight: Sight, hook: Hook, now: datetime) -> tuple[str, ...]:
+    """Return what is true of a hook without being stored: orphaned, expired, overdue."""
+    found = []
+    if hook.state in ACTIVE:
+        match lease_seen(sight, hook, worktree="", now=now):
+            case LeaseSeen.LOST | LeaseSeen.MISSING:
+                found.append("orphaned")
+            case LeaseSeen.EXPIRED:
+                found.append("expired")
+            case _:
+                pass
+    return (*found, *(["overdue"] if is_overdue(hook, now) else []))
+
+
+def holder_text(tip: Tip) -> str:
+    """Name who holds a claim, for a person."""
+    holder, phase = tip.lease.holder, tip.lease.phase
+    who = f"{quoted(holder.agent or holder.user, limit=60)} on {quoted(holder.host, limit=60)}"
+    return who + (f" ({quoted(phase, limit=60)})" if phase else "")

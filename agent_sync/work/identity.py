@@ -1,0 +1,61 @@
+"""Who a session is: said on the command line, in the environment, or remembered from an earlier take; never guessed."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from agent_sync.context import Desk
+from agent_sync.errors import BadInput
+from agent_sync.system import files
+from agent_sync.work.hook.names import WorkerName, exact_name
+
+FILE_NAME = "worker.json"
+KEPT_SESSIONS = 20
+
+
+def bound_worker(desk: Desk, *, flag: str = "", session_id: str = "") -> str:
+    """Return the worker this session was bound to, as it was said; empty where nobody said so."""
+    remembered = _read(desk)
+    sessions = remembered.get("sessions")
+    by_session = sessions.get(session_id, "") if isinstance(sessions, dict) and session_id else ""
+    return flag or desk.settings.worker.name or str(by_session or remembered.get("worktree") or "")
+
+
+def required_worker(desk: Desk, *, flag: str = "") -> str:
+    """Return the worker this session is bound to, or say how to bind it."""
+    found = bound_worker(desk, flag=flag)
+    if not found:
+        message = "This session is not bound to a worker."
+        raise BadInput(message, helps="--worker pool/worker, or AGENT_SYNC_WORKER=pool/worker")
+    exact_name(found)
+    return found
+
+
+def remember(desk: Desk, name: WorkerName) -> None:
+    """Bind this worktree to a worker until told otherwise."""
+    _write(desk, _read(desk) | {"worktree": str(name)})
+
+
+def remember_session(desk: Desk, name: WorkerName, session_id: str) -> None:
+    """Bind one session to a worker; others of the same worktree are not bound by it."""
+    known = _read(desk)
+    sessions = known.get("sessions")
+    others = {key: value for key, value in sessions.items() if key != session_id} if isinstance(sessions, dict) else {}
+    kept = dict(list(others.items())[-KEPT_SESSIONS:]) | {session_id: str(name)}
+    _write(desk, known | {"sessions": kept})
+
+
+def _write(desk: Desk, values: dict[str, Any]) -> None:
+    path = Path(desk.place.state_dir) / FILE_NAME
+    files.state_directory(path.parent)
+    content = json.dumps(values).encode()
+    if files.read_own(path) != content:
+        files.write_atomic(path, content, mode=0o600)
+
+
+def _read(desk: Desk) -> dict[str, Any]:
+    try:
+        values = json.loads(files.read_own(Path(desk.place.state_dir) / FILE_NAME) or b"{}")
+    except (files.NotPlain, ValueError):
+        return {}
+    return values if isinstance(values, dict) else {}
