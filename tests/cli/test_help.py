@@ -5,7 +5,7 @@ import re
 
 import click
 import pytest
-from support.hook import run
+from support.command import run
 
 from agent_sync.cli.app import app
 from agent_sync.cli.table import ALIASES, COMMANDS, HOOK_COMMANDS, SECTIONS, location

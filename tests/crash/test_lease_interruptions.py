@@ -67,7 +67,7 @@ class Play:
             assert self.bob.card() == {"Status": "Todo", "Priority": "P1"}
             return
         claim = (self.bob if number else self.ann).stage.claim()
-        assert held == [(42, number + 1, f'"{claim["agent_id"]}"')]
+        assert held == [(42, number + 1, claim["agent_id"])]
         assert claim["lease"]["epoch"] == number + 1
         assert self.bob.card() == {"Status": "In Progress", "Priority": "P1", "Agent": claim["agent_id"]}
 

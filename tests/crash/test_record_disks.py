@@ -218,7 +218,7 @@ import sys
 import tempfile
 from pathlib import Path
 from agent_sync.errors import AgentSyncError
-from agent_sync.recovery.store import RecordStore
+from agent_sync.record.disk.store import RecordStore
 store = RecordStore(Path(sys.argv[1]))
 for act in (store.read, lambda: store.update(lambda record: record, None)):
     try:

@@ -16,9 +16,9 @@ from agent_sync.gateway.transport.connect import connect
 
 LOADED = """
 import json, os, sys
-from agent_sync.desk import Desk
-from agent_sync.gateway.connect import connect
-from agent_sync.place import worktree
+from agent_sync.context import Desk
+from agent_sync.gateway.transport.connect import connect
+from agent_sync.worktree import worktree
 from agent_sync.settings import Settings
 settings = Settings.model_validate({{"project": {{"number": 1}}, "github": {{"url": {url!r}}}}})
 desk = Desk(worktree({root!r}), settings, dict(os.environ), connect)

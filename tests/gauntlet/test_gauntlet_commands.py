@@ -121,7 +121,7 @@ def test_list_and_detect(failing):
 
 def test_status_and_clean(failing):
     """`status` shows what is unresolved, `clean` ends the session and is harmless when repeated."""
-    assert gauntlet(failing, "clean").stdout.startswith("There is no log directory")
+    assert gauntlet(failing, "clean").stdout.startswith("Nothing to clean: there is no log directory")
     gauntlet(failing, "run")
     assert json.loads(gauntlet(failing, "status", "--json").stdout)["unresolved"] is True
     assert "last status    failed" in gauntlet(failing, "status").stdout

@@ -14,7 +14,7 @@ linux_only = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a pro
 
 CODE = """
 import os, sys, subprocess, signal
-from agent_sync.gauntlet.watchman import watching
+from agent_sync.gates.run.watchman import watching
 with watching() as watchman:
     living = subprocess.Popen(["sleep", "60"], start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     ended = subprocess.Popen(["sleep", "60"], start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -117,7 +117,7 @@ def test_lease_that_was_given_back_writes_nothing(holding, fields, call):
     holding.end()
     workshop.drive()
     assert call not in workshop.github.calls
-    assert "left it released" in workshop.said[0]
+    assert "who released it" in workshop.said[0]
 
 
 @pytest.mark.parametrize("end", [Holding.end, Holding.finish], ids=["given back", "done"])
@@ -178,7 +178,7 @@ def test_vanished_ref_keeps_writes_back(holding):
     assert "so nothing was written" in workshop.said[0]
     assert "`agent-sync release --force`" in workshop.said[0]
     assert workshop.claim.lease.lost_to == ""
-    with pytest.raises(LeaseUnsettled, match="gone from this clone: `agent-sync release --force`"):
+    with pytest.raises(LeaseUnsettled, match="gone from this clone: run `agent-sync release --force`"):
         pushed(workshop.desk, workshop.claim, "work", "0" * 40)
 
 

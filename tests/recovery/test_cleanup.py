@@ -233,7 +233,7 @@ def test_a_destroyed_workspace_has_no_record(workspace):
 
 
 REFUSED = {
-    "somebody is at work": (True, is_alive, "Process 4711 is at work on task-running"),
+    "somebody is at work": (True, is_alive, "Process 4711 is working on task-running"),
     "a record is damaged": (False, is_gone, "task-damaged cannot be read"),
 }
 

@@ -198,7 +198,7 @@ def test_backup_moved_away_stays_away(environment, at):
 
 CREATOR = """
 import sys
-from agent_sync.recovery import keys
+from agent_sync.record.receipts import keys
 sys.stdin.readline()
 print(keys.obtain({"HOME": sys.argv[1]}).seed.hex())
 """

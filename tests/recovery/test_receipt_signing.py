@@ -218,8 +218,8 @@ WITHOUT = """
 import sys
 sys.modules["cryptography"] = None
 from support.receipts import MASTER, RAN, SLOT, WORK
-from agent_sync.recovery.receipt import Receipt
-from agent_sync.recovery.signing import sign, verify
+from agent_sync.record.receipts.receipt import Receipt
+from agent_sync.record.receipts.signing import sign, verify
 unsigned = sign(RAN, WORK, SLOT, MASTER)
 print(repr(unsigned.signature), verify(unsigned, trusted_account=None))
 print(verify(Receipt.model_validate_json(sys.argv[1]), trusted_account=None))
@@ -240,7 +240,7 @@ def test_without_the_library():
 def test_library_is_loaded_when_needed_only():
     """To import all of this loads no cryptography."""
     modules = "canonical, ed25519, evidence, keys, master, receipt, running, signing, slip10, verification_text"
-    code = f"import sys; from agent_sync.record import {modules}; print('cryptography' in sys.modules)"
+    code = f"import sys; from agent_sync.record.receipts import {modules}; print('cryptography' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
 
 

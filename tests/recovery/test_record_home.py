@@ -135,7 +135,7 @@ BEGINNER = """
 import sys
 from pathlib import Path
 from support.stored_records import begun_record
-from agent_sync.recovery.home import Home
+from agent_sync.record.disk.home import Home
 for _ in range(5):
     Home(Path(sys.argv[1])).begin("demo-123456", "x", lambda task_id, index: begun_record(task_id=task_id, task_index=index))
 """

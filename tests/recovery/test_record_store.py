@@ -410,7 +410,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from support.stored_records import noted, LATER
-from agent_sync.recovery.store import RecordStore
+from agent_sync.record.disk.store import RecordStore
 # The lock is polled and not fair: writers that never pause can keep another waiting beyond the usual five seconds.
 store = RecordStore(Path(sys.argv[1]), patience=300)
 for number in range(int(sys.argv[2])):

@@ -140,8 +140,8 @@ def test_all_bytes_are_kept(run, artifacts):
 LARGE = """
 import os, resource, sys
 from pathlib import Path
-from agent_sync.processes import Processes
-from agent_sync.recovery.running import Artifacts, Surroundings, run
+from agent_sync.system.processes import Processes
+from agent_sync.record.receipts.running import Artifacts, Surroundings, run
 surroundings = Surroundings(Path("/"), dict(os.environ), Processes())
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 ran = run("head -c 52428800 /dev/zero; head -c 10485760 /dev/zero >&2", surroundings, Artifacts(Path(sys.argv[1]), "r"))
