@@ -32,12 +32,12 @@ lint: $(VENV)/ready ## style, types, import layers, generated documents, names o
 	$(BIN)/towncrier build --draft --version next >/dev/null
 
 # Decisions, rules, formats and texts: values in, values out. What needs a clone, a server or a process is left out.
-QUICK := lifecycle claim settings hooks \
-  $(addprefix gauntlet/test_, config.py definitions.py plan.py verdict.py) \
-  $(addprefix leases/test_, any_content.py lease_rules.py) leasing/test_lease_words.py \
-  $(addprefix recovery/test_, advice.py canonical.py checkpoint.py hook_md_foreign_text.py record_machine.py \
+QUICK := task settings events \
+  $(addprefix gates/test_, config.py definitions.py plan.py verdict.py) \
+  $(addprefix leases/test_, any_content.py lease_rules.py) leases/test_lease_words.py \
+  $(addprefix record/test_, advice.py canonical.py checkpoint.py hook_md_foreign_text.py record_machine.py \
     render.py slip10.py verification_text.py) \
-  $(addprefix workers/test_, any_hook_content.py hook_layout.py hook_states.py ledger_rows.py prime.py \
+  $(addprefix work/test_, any_hook_content.py hook_layout.py hook_states.py ledger_rows.py prime.py \
     worker_names.py worker_pages.py) \
   $(addprefix gateway/test_, endpoint.py policy.py) \
   test_masking.py test_masking_stream.py test_outbox.py
@@ -55,7 +55,7 @@ coverage: $(VENV)/ready ## the same tests, with what they reach of every line an
 	$(BIN)/coverage report --fail-under=90
 
 prove: $(VENV)/ready ## the long sweeps: every interruption point, large simulators
-	AGENT_SYNC_PROVE=1 $(BIN)/python -m pytest -n 2 -p no:randomly tests/crash tests/acceptance tests/test_quiet.py tests/test_rounds.py tests/claim tests/hooks tests/recovery tests/leases tests/workers
+	AGENT_SYNC_PROVE=1 $(BIN)/python -m pytest -n 2 -p no:randomly tests/crash tests/acceptance tests/test_quiet.py tests/test_rounds.py tests/task tests/events tests/record tests/leases tests/work
 
 bench: $(VENV)/ready ## ratios against a bare interpreter, on the built wheel
 	$(BIN)/python benchmarks/run.py

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from agent_sync.gates.answer import GateReply
     from agent_sync.record.disk.recorder import Recorder
 
-Connect = Callable[["Desk"], Gateway]
+Connect = Callable[["Context"], Gateway]
 
 
 @dataclass
-class Desk:
+class Context:
     """One worktree and what is needed to work on its claim; GitHub is connected when first asked."""
 
     place: Place
@@ -66,8 +66,8 @@ class Desk:
         """Git in this worktree."""
         return self.git_at(self.place)
 
-    def at(self, place: Place) -> "Desk":
-        """Return the desk of a worktree of this clone, with the same settings."""
+    def at(self, place: Place) -> "Context":
+        """Return the context of a worktree of this clone, with the same settings."""
         return self if place.root == self.place.root else replace(self, place=place)
 
     def store_at(self, place: Place) -> ClaimStore:
@@ -99,15 +99,15 @@ class Desk:
         return self.gateway.requests if "gateway" in self.__dict__ else 0
 
 
-def desk_at(place: Place, environment: Mapping[str, str]) -> Desk:
-    """Put the desk of one worktree together."""
+def context_at(place: Place, environment: Mapping[str, str]) -> Context:
+    """Put the context of one worktree together."""
     loaded = settings_file.load(place, environment)
     settings_file.withdraw(loaded.held_back)
-    return Desk(place, loaded.settings, loaded.environment, _connected, loaded.origins, loaded.held_back)
+    return Context(place, loaded.settings, loaded.environment, _connected, loaded.origins, loaded.held_back)
 
 
-def _connected(desk: Desk) -> Gateway:
+def _connected(context: Context) -> Gateway:
     """Load the client libraries now that GitHub is really needed."""
     from agent_sync.gateway.transport.connect import connect
 
-    return connect(desk)
+    return connect(context)

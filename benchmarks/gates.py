@@ -6,7 +6,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from agent_sync.context import Desk, desk_at
+from agent_sync.context import Context, context_at
 from agent_sync.gates.config.project import load_project
 from agent_sync.gates.plan.plan import Scope, plan
 from agent_sync.gates.run.execute import execute_run
@@ -21,7 +21,7 @@ def git(root: Path, *arguments: str) -> None:
     subprocess.run(["git", *arguments], cwd=root, check=True, capture_output=True)
 
 
-def project(root: Path, config: str, checks: dict[str, str]) -> Desk:
+def project(root: Path, config: str, checks: dict[str, str]) -> Context:
     """Make a repository with gates and one changed file."""
     (root / ".gauntlet" / "checks").mkdir(parents=True)
     (root / ".gauntlet" / "config.yml").write_text(config, encoding="utf-8")
@@ -32,16 +32,16 @@ def project(root: Path, config: str, checks: dict[str, str]) -> Desk:
     (root / "changed.txt").write_text("x", encoding="utf-8")
     place = worktree(str(root))
     assert place  # noqa: S101  # made two lines above
-    return desk_at(place, dict(os.environ))
+    return context_at(place, dict(os.environ))
 
 
 def overhead(root: Path) -> float:
     """Return how long sleeping gates take together, over how long one sleeps."""
     names = [f"sleep{number}" for number in range(GATES)]
     config = f"base_branch: main\nentry_points:\n  - path: .\n    checks: [{', '.join(names)}]\n"
-    desk = project(root, config, dict.fromkeys(names, f"command: sleep {SECONDS}\nparallel: true\n"))
+    context = project(root, config, dict.fromkeys(names, f"command: sleep {SECONDS}\nparallel: true\n"))
     began = time.perf_counter()
-    result = execute_run(desk, root)
+    result = execute_run(context, root)
     assert len(result.results) == GATES, result  # noqa: S101  # a benchmark of nothing would look good
     return (time.perf_counter() - began) / SECONDS
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings as hypothesis_settings
-from support.desk import Workshop
+from support.context import Workshop
 from support.prove import PROVE
 
 _LOOPBACK = ("127.", "::1", "localhost")
@@ -78,5 +78,5 @@ def repo(tmp_path) -> Path:
 
 @pytest.fixture
 def workshop(repo) -> Workshop:
-    """Set up a desk in a real repository, with a GitHub that lives in memory."""
+    """Set up a context in a real repository, with a GitHub that lives in memory."""
     return Workshop(repo)

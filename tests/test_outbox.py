@@ -10,7 +10,7 @@ NOTICE = Notice("pr:1", "PR #1 created", for_agent=True)
 
 @pytest.fixture
 def outbox(workshop):
-    return workshop.desk.outbox
+    return workshop.context.outbox
 
 
 def test_said_once_per_id(outbox):
@@ -34,7 +34,7 @@ def test_each_reader_reads_once(outbox):
 def test_kept_until_marked(outbox, workshop):
     """A notice that was not marked as read is there for the next process."""
     outbox.add([NOTICE])
-    assert unread(outbox.waiting(), BOTH) == unread(workshop.new_desk().outbox.waiting(), BOTH) != ((), ())
+    assert unread(outbox.waiting(), BOTH) == unread(workshop.new_context().outbox.waiting(), BOTH) != ((), ())
 
 
 def test_damaged_file_is_as_good_as_empty(outbox):

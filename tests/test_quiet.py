@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 from support.claims import NOW, claim
 from support.command import COMMAND, run, settle
-from support.desk import Workshop
+from support.context import Workshop
 from support.github import FakeGitHub, pull
 
 from agent_sync.events import run as hook_run, stamp
@@ -117,9 +117,9 @@ class Scene:
     def fire(self, trigger):
         """Run every part of the hook in this process."""
         settle(self.root)
-        desk = self.workshop.new_desk()
-        seen = quiet.look(desk.place, trigger)
-        hook_run.answer_event(desk, HookEvent(trigger, session_id="s"), seen=seen)
+        context = self.workshop.new_context()
+        seen = quiet.look(context.place, trigger)
+        hook_run.answer_event(context, HookEvent(trigger, session_id="s"), seen=seen)
 
     def is_quiet(self, trigger):
         """Ask the stamp."""
@@ -128,15 +128,15 @@ class Scene:
 
     def would_do(self, trigger):
         """Say what a full run finds to do: calls to GitHub, sentences, changes of the claim."""
-        before = self.workshop.desk.store.file.read_bytes() if self.workshop.desk.store.file.exists() else None
+        before = self.workshop.context.store.file.read_bytes() if self.workshop.context.store.file.exists() else None
         self.github.calls.clear()
-        desk = self.workshop.new_desk()
+        context = self.workshop.new_context()
         parts = [
-            hook_run.run_part(desk, HookEvent(trigger, session_id="other"), part) for part in hook_run.PARTS[trigger]
+            hook_run.run_part(context, HookEvent(trigger, session_id="other"), part) for part in hook_run.PARTS[trigger]
         ]
-        after = desk.store.file.read_bytes() if desk.store.file.exists() else None
+        after = context.store.file.read_bytes() if context.store.file.exists() else None
         said = [part.reply for part in parts if part.reply]
-        return self.github.calls, said, list(desk.outbox.waiting()), before != after
+        return self.github.calls, said, list(context.outbox.waiting()), before != after
 
 
 CLAIMS = st.one_of(
@@ -157,7 +157,7 @@ CHANGES = st.sampled_from(
 
 def change(scene, what, held):
     """Do to the world what people, agents and time do."""
-    store = scene.workshop.desk.store
+    store = scene.workshop.context.store
     match what:
         case "rewrite":
             store.file.write_bytes((held or claim(Phase.READY_FOR_PR)).to_json())
@@ -168,13 +168,13 @@ def change(scene, what, held):
         case "settings":
             (scene.root / ".agent-sync.toml").write_text("[notify]\nagent = 'later'\n")
         case "notice":
-            scene.workshop.desk.outbox.add([Notice("n", "hello")])
+            scene.workshop.context.outbox.add([Notice("n", "hello")])
         case "remote":
             (scene.root / ".git" / "config").write_text("[remote]\n")
         case "head":
             (scene.root / ".git" / "HEAD").write_text("ref: refs/heads/other\n")
         case "clock":
-            stamp = Path(quiet.stamp_file(scene.workshop.desk.place, "on-stop"))
+            stamp = Path(quiet.stamp_file(scene.workshop.context.place, "on-stop"))
             if stamp.exists():
                 due, rest = stamp.read_text().split("\n", 1)
                 stamp.write_text((due if due == quiet.NEVER else str(time.time() - 1)) + "\n" + rest)
@@ -209,10 +209,10 @@ def test_stamp_is_not_left_for_files_still_warm(tmp_path):
     """A file written a moment ago could be written again within one clock tick: no stamp is left for it."""
     scene = Scene(tmp_path)
     scene.workshop.hold(claim())
-    desk = scene.workshop.new_desk()
+    context = scene.workshop.new_context()
     future = time.time() + 60
-    os.utime(desk.store.file, (future, future))
-    hook_run.answer_event(desk, HookEvent(Trigger.STOP), seen=quiet.look(desk.place, "on-stop"))
+    os.utime(context.store.file, (future, future))
+    hook_run.answer_event(context, HookEvent(Trigger.STOP), seen=quiet.look(context.place, "on-stop"))
     assert not scene.is_quiet(Trigger.STOP)
 
 
@@ -221,7 +221,7 @@ def test_damaged_stamp_means_the_full_run(tmp_path, damage):
     """A stamp that cannot be read is no answer."""
     scene = Scene(tmp_path)
     scene.fire(Trigger.STOP)
-    Path(quiet.stamp_file(scene.workshop.desk.place, "on-stop")).write_text(damage)
+    Path(quiet.stamp_file(scene.workshop.context.place, "on-stop")).write_text(damage)
     assert not scene.is_quiet(Trigger.STOP)
 
 
@@ -240,11 +240,11 @@ def test_pause_ends_the_quiet(tmp_path):
 def test_waiting_sentence_is_not_silenced(tmp_path):
     """A sentence that this event could not deliver keeps the next one from being answered by the stamp."""
     scene = Scene(tmp_path)
-    scene.workshop.desk.outbox.add([Notice("n", "for the agent", for_human=False, for_agent=True)])
+    scene.workshop.context.outbox.add([Notice("n", "for the agent", for_human=False, for_agent=True)])
     settle(scene.root)
-    desk = scene.workshop.new_desk()
+    context = scene.workshop.new_context()
     event = HookEvent(Trigger.STOP, is_continuation=True)
-    hook_run.answer_event(desk, event, seen=quiet.look(desk.place, "on-stop"))
+    hook_run.answer_event(context, event, seen=quiet.look(context.place, "on-stop"))
     assert not scene.is_quiet(Trigger.STOP)
 
 
@@ -287,7 +287,7 @@ def test_file_a_part_watches_ends_the_quiet(tmp_path):
     watched = tmp_path / "push.log"
     watched.write_text("one\n")
     settle(tmp_path)
-    place = scene.workshop.desk.place
+    place = scene.workshop.context.place
     sight = quiet.sight_of([str(watched)])
     now = datetime.now(UTC)
     stamp.leave(place, "on-tool", stamp.Sight(quiet.look(place, "on-tool"), (sight,)), due=None, now=now)
@@ -300,7 +300,7 @@ def test_file_a_part_watches_ends_the_quiet(tmp_path):
 def test_last_words_are_laid_by_where_a_task_is_recorded(tmp_path, has_record, monkeypatch):
     """A hook with nothing to do keeps its input for the recovery record, and writes nothing where there is none."""
     scene = Scene(tmp_path)
-    place = scene.workshop.desk.place
+    place = scene.workshop.context.place
     Path(place.state_dir).mkdir(exist_ok=True)
     monkeypatch.chdir(tmp_path)
     if has_record:
@@ -315,7 +315,7 @@ def test_renewal_ends_the_quiet(tmp_path):
     """A claim with a lease that was got here is quiet until a quarter of the lease's time has passed."""
     lease = {"where": "clone", "epoch": 1, "nonce": "n", "renewed_at": datetime.now(UTC), "ttl_s": 6.0}
     scene = Scene(tmp_path / "repo")
-    store = scene.workshop.desk.store
+    store = scene.workshop.context.store
     with store.locked() as token:
         store.create(token, claim(lease=lease))
     scene.fire(Trigger.TOOL)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given, strategies as st
 from support.claims import claim
-from support.desk import Workshop
+from support.context import Workshop
 from support.github import CARD, FakeGitHub, pull
 
 from agent_sync.errors import GitHubDown, RateLimited, Refused
@@ -106,7 +106,7 @@ def test_poll_then_backoff(workshop):
 
 def test_watcher_says_each_state_of_a_commit_once(workshop):
     """In the background the same failure of the same commit is news only once; a new commit's is news again."""
-    workshop.new_desk(AGENT_SYNC_CHECKS_BACKOFF_S="0")
+    workshop.new_context(AGENT_SYNC_CHECKS_BACKOFF_S="0")
     workshop.hold(claim(Phase.PR_CREATED, pr_number=107))
     workshop.github.pulls.append(pull(checks=(Check("a", "FAILURE"),)))
     workshop.drive(Trigger.REWAKE)
@@ -164,7 +164,7 @@ def test_rate_limit_pauses_the_claim(workshop):
 def test_only_one_acts(workshop):
     """While another process acts on the claim, this one steps back and stays silent."""
     workshop.hold(claim(Phase.READY_FOR_PR))
-    with files.locked_if_free(workshop.desk.store.file.parent / ".git/agentsync/actor.lock"):
+    with files.locked_if_free(workshop.context.store.file.parent / ".git/agentsync/actor.lock"):
         workshop.drive()
     assert workshop.github.calls == []
     assert workshop.said == []
@@ -174,7 +174,7 @@ def test_every_step_is_in_the_log(workshop):
     """Each question and each outcome is one record with its phase, time and requests."""
     workshop.hold(claim(Phase.READY_FOR_PR))
     workshop.drive()
-    records = [(r["what"], r["requests"], r["phase"]) for r in workshop.desk.log.records()]
+    records = [(r["what"], r["requests"], r["phase"]) for r in workshop.context.log.records()]
     assert records == [
         ("AskBranch", 0, "ready_for_pr"),
         ("AskGate", 0, "ready_for_pr"),
@@ -215,10 +215,10 @@ def test_any_claim_in_any_world_settles(tmp_path_factory, held, github, trigger)
     subprocess.run(["git", "init", "-q", "-b", "main", root], check=True)
     workshop = Workshop(root)
     workshop.github = github
-    with workshop.desk.store.locked() as token:
-        workshop.desk.store.create(token, held)
+    with workshop.context.store.locked() as token:
+        workshop.context.store.create(token, held)
     workshop.drive(trigger)
-    assert not any(record["what"] == "rounds-exceeded" for record in workshop.desk.log.records())
+    assert not any(record["what"] == "rounds-exceeded" for record in workshop.context.log.records())
     github.calls.clear()
     workshop.drive(trigger)
     assert writes(github) == []

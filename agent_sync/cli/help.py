@@ -12,7 +12,7 @@ EXIT_CODES = "exit-codes"
 @click.argument("words", nargs=-1, metavar="[COMMAND...|exit-codes|ERROR]")
 @click.option("--all", "is_all", is_flag=True, help="List every command, including the hooks of Claude Code.")
 @click.pass_context
-def command(context: click.Context, *, words: tuple[str, ...], is_all: bool) -> None:
+def command(ctx: click.Context, *, words: tuple[str, ...], is_all: bool) -> None:
     """Show the help of a command, the exit codes, or what an error code means.
 
     \b
@@ -22,7 +22,7 @@ def command(context: click.Context, *, words: tuple[str, ...], is_all: bool) -> 
       agent-sync help exit-codes
       agent-sync help not-signed-in
     """
-    root = context.find_root()
+    root = ctx.find_root()
     if is_all:
         click.echo(_listing(root))
     elif words == (EXIT_CODES,):
@@ -52,16 +52,16 @@ def _listing(root: click.Context) -> str:
     return formatter.getvalue().strip("\n")
 
 
-def _page(context: click.Context, words: tuple[str, ...]) -> str:
+def _page(ctx: click.Context, words: tuple[str, ...]) -> str:
     """Return the page of the command that the words lead to."""
     for word in words:
-        group = context.command
-        found = group.get_command(context, word) if isinstance(group, click.Group) else None
+        group = ctx.command
+        found = group.get_command(ctx, word) if isinstance(group, click.Group) else None
         if found is None:
-            known = group.list_commands(context) if isinstance(group, click.Group) else []
-            raise click.exceptions.NoSuchCommand(word, possibilities=known, ctx=context)
-        context = click.Context(found, info_name=word, parent=context)
-    return context.command.get_help(context)
+            known = group.list_commands(ctx) if isinstance(group, click.Group) else []
+            raise click.exceptions.NoSuchCommand(word, possibilities=known, ctx=ctx)
+        ctx = click.Context(found, info_name=word, parent=ctx)
+    return ctx.command.get_help(ctx)
 
 
 def _errors(kind: type[AgentSyncError]) -> dict[str, type[AgentSyncError]]:

@@ -1,9 +1,9 @@
-"""Finds the desk and the claim a command works on."""
+"""Finds the context and the claim a command works on."""
 
 import click
 
 from agent_sync import settings as settings_file
-from agent_sync.context import Desk, desk_at
+from agent_sync.context import Context, context_at
 from agent_sync.errors import AgentSyncError, BadConfig, BadInput
 from agent_sync.events.parts.record import kept
 from agent_sync.quiet import answer as quiet
@@ -23,44 +23,44 @@ def place_here() -> Place:
     return place
 
 
-def desk_here(*, keeps_record: bool = True) -> Desk:
-    """Return the desk of the worktree the command was started in; one that only looks leaves the record alone."""
-    desk = desk_at(place_here(), settings_file.environment())
-    desk.cwd = quiet.process_dir()
-    if desk.held_back:
-        click.echo(f"note: {held_back_line(desk.held_back)}", err=True)
-    context = click.get_current_context(silent=True)
-    if context and keeps_record:
+def context_here(*, keeps_record: bool = True) -> Context:
+    """Return the context of the worktree the command was started in; one that only looks leaves the record alone."""
+    context = context_at(place_here(), settings_file.environment())
+    context.cwd = quiet.process_dir()
+    if context.held_back:
+        click.echo(f"note: {held_back_line(context.held_back)}", err=True)
+    ctx = click.get_current_context(silent=True)
+    if ctx and keeps_record:
         # Every command is an occasion to see what happened in git and to the claim meanwhile.
-        context.find_root().call_on_close(lambda: _keep_record(desk))
-    return desk
+        ctx.find_root().call_on_close(lambda: _keep_record(context))
+    return context
 
 
-def _keep_record(desk: Desk) -> None:
+def _keep_record(context: Context) -> None:
     """Bring the recovery record up to date when the command has done its work; trouble is told at once."""
-    if desk.store.refusal:
+    if context.store.refusal:
         # The command has said so already.
         return
     try:
-        kept(desk)
+        kept(context)
     except (AgentSyncError, OSError) as error:
         click.echo(f"warning: {RECORD_UNWRITTEN}: {error}", err=True)
 
 
-def is_session(desk: Desk) -> bool:
+def is_session(context: Context) -> bool:
     """Tell whether the command runs inside a Claude Code session, whose stop hook does what is left."""
-    return bool(desk.environment.get("CLAUDECODE"))
+    return bool(context.environment.get("CLAUDECODE"))
 
 
-def refuse_without_board(desk: Desk) -> None:
+def refuse_without_board(context: Context) -> None:
     """Stop a command that is about the board where none is configured."""
-    if desk.settings.project.number is None:
+    if context.settings.project.number is None:
         raise BadConfig("No board is configured.", helps="agent-sync init, or project.number in .agent-sync.toml")
 
 
-def claim_here(desk: Desk) -> Claim:
+def claim_here(context: Context) -> Claim:
     """Return the claim held in this worktree, or say how to get one."""
-    claim = desk.store.read()
+    claim = context.store.read()
     if claim is None:
-        raise BadInput("No claim is held in this worktree.", helps=next_step(situation_of(desk, None)).command)
+        raise BadInput("No claim is held in this worktree.", helps=next_step(situation_of(context, None)).command)
     return claim

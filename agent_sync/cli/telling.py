@@ -7,7 +7,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.gates.pull import pull_gate_root
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.decision.checks import CI
@@ -32,12 +32,12 @@ def situation_values(stands: Situation) -> dict[str, Any]:
     return {"name": type(stands).__name__, **values, "sentence": step.sentence, "command": step.command}
 
 
-def state_lines(desk: Desk, claim: Claim) -> Iterator[str]:
+def state_lines(context: Context, claim: Claim) -> Iterator[str]:
     """Return how CI, reviews and gates stand, as the last look found them."""
     if claim.pr_number:
         yield _line("CI", _ci(claim))
         yield _line("reviews", _reviews(claim))
-    gates = _gates(desk)
+    gates = _gates(context)
     if gates:
         yield _line("gates", gates)
 
@@ -61,15 +61,15 @@ def _reviews(claim: Claim) -> str:
     return "; ".join([f"changes requested by {people}" if people else "no changes requested", *conflict])
 
 
-def _gates(desk: Desk) -> str:
+def _gates(context: Context) -> str:
     """Return how the last run of the gates ended; nothing where none are configured."""
-    root = pull_gate_root(desk)
+    root = pull_gate_root(context)
     if root is None:
         return ""
     from agent_sync.gates.config.glance import glance
     from agent_sync.gates.memory import state as states
 
-    last = states.read(Path(glance(desk.place, Path(root), desk.environment).log_dir))
+    last = states.read(Path(glance(context.place, Path(root), context.environment).log_dir))
     return one_line(last.status) if last and last.status else "not run yet"
 
 

@@ -7,7 +7,7 @@ import traceback
 from pathlib import Path
 
 from agent_sync import settings as settings_file
-from agent_sync.context import Desk, desk_at
+from agent_sync.context import Context, context_at
 from agent_sync.errors import AgentSyncError, BadConfig
 from agent_sync.events import reply, stamp
 from agent_sync.events.deadline import Watchdog, deadline
@@ -63,19 +63,19 @@ def answer(arguments: list[str], raw: bytes) -> int:
         # The marker is the user's own word and not the checkout's: a gate's program has started this agent.
         return 0
     try:
-        desk = desk_at(place, environment)
+        context = context_at(place, environment)
     except AgentSyncError as error:
         # What is wrong with the settings is said like any other trouble: once, and on record.
-        desk = Desk(place, Settings(), settings_file.own_environment(place, environment), _unconnected)
+        context = Context(place, Settings(), settings_file.own_environment(place, environment), _unconnected)
         beginning.stop()
         parts = (gate, _raising(error)) if trigger is Trigger.STOP else (_raising(error),)
-        return answer_event(desk, event, seen=seen, parts=parts)
+        return answer_event(context, event, seen=seen, parts=parts)
     beginning.stop()
     if trigger is Trigger.REWAKE:
         from agent_sync.events.parts.watcher import watch
 
-        return watch(desk, event)
-    return answer_event(desk, event, seen=seen)
+        return watch(context, event)
+    return answer_event(context, event, seen=seen)
 
 
 def _refuse_input(trigger: Trigger, place: Place) -> None:
@@ -91,102 +91,102 @@ def _refuse_input(trigger: Trigger, place: Place) -> None:
 def _raising(error: AgentSyncError) -> Participant:
     """Return a part that can only say what is wrong."""
 
-    def part(_desk: Desk, _event: HookEvent) -> Part:
+    def part(_context: Context, _event: HookEvent) -> Part:
         raise error
 
     return part
 
 
-def _unconnected(_desk: Desk) -> Gateway:
+def _unconnected(_context: Context) -> Gateway:
     raise BadConfig("The settings cannot be used.", helps="agent-sync doctor")
 
 
-def answer_event(desk: Desk, event: HookEvent, *, seen: str, parts: tuple[Participant, ...] = ()) -> int:
+def answer_event(context: Context, event: HookEvent, *, seen: str, parts: tuple[Participant, ...] = ()) -> int:
     """Run every part within the deadline, print the joined reply, and leave a stamp if all were idle."""
-    desk.cwd = event.cwd
-    _tell_held_back(desk, event)
+    context.cwd = event.cwd
+    _tell_held_back(context, event)
     found: list[Part] = []
     watchdog = Watchdog(
-        deadline(desk.settings, event.trigger),
-        at_limit=lambda: _say_what_there_is(desk, event, found),
-        end_children=desk.processes.close,
+        deadline(context.settings, event.trigger),
+        at_limit=lambda: _say_what_there_is(context, event, found),
+        end_children=context.processes.close,
     )
     watchdog.start()
     for part in parts or PARTS[event.trigger]:
-        found.append(run_part(desk, event, part))  # noqa: PERF401  # the watchdog says what is found so far
+        found.append(run_part(context, event, part))  # noqa: PERF401  # the watchdog says what is found so far
     if not watchdog.answered_in_time():
         threading.Event().wait()
-    said = _say(desk, event, _joined(found))
-    if all(part.looked.was_idle for part in found) and not said and not desk.outbox.waiting():
+    said = _say(context, event, _joined(found))
+    if all(part.looked.was_idle for part in found) and not said and not context.outbox.waiting():
         dues = [part.looked.due for part in found if part.looked.due]
         watch = tuple(sight for part in found for sight in part.looked.watch)
         wrote = tuple(path for part in found for path in part.looked.wrote)
         sight = stamp.Sight(seen, watch, wrote)
-        stamp.leave(desk.place, event.trigger, sight, due=min(dues, default=None), now=clock.now())
+        stamp.leave(context.place, event.trigger, sight, due=min(dues, default=None), now=clock.now())
     return 0
 
 
-def _tell_held_back(desk: Desk, event: HookEvent) -> None:
+def _tell_held_back(context: Context, event: HookEvent) -> None:
     """Tell the human once in every session what the repository's files ask for without approval."""
-    if desk.held_back:
-        text = held_back_line(desk.held_back)
-        desk.outbox.add([Notice(f"trust:{event.session_id}:{text}", text)])
+    if context.held_back:
+        text = held_back_line(context.held_back)
+        context.outbox.add([Notice(f"trust:{event.session_id}:{text}", text)])
 
 
-def run_part(desk: Desk, event: HookEvent, part: Participant) -> Part:
+def run_part(context: Context, event: HookEvent, part: Participant) -> Part:
     """Let one part look; its trouble is told once per session and does not stop the others."""
     try:
-        return part(desk, event)
+        return part(context, event)
     except Exception as error:  # noqa: BLE001  # hooks fail open, and one part's trouble is not another's
         now = clock.now()
         trace = None if isinstance(error, AgentSyncError) else traceback.format_exc()
-        desk.log.write(now, "trouble", error=str(error), trace=trace, trigger=event.trigger)
+        context.log.write(now, "trouble", error=str(error), trace=trace, trigger=event.trigger)
         text = _trouble(error)
         try:
-            desk.outbox.add([Notice(f"trouble:{event.session_id or now.isoformat()}:{text}", text)])
+            context.outbox.add([Notice(f"trouble:{event.session_id or now.isoformat()}:{text}", text)])
         except (AgentSyncError, OSError):
             # Where nothing can be kept, it is said at once, and again until there is room.
             return Part(BUSY, Reply(human=(text,)))
         return Part(BUSY)
 
 
-def _say(desk: Desk, event: HookEvent, said: Reply) -> bool:
+def _say(context: Context, event: HookEvent, said: Reply) -> bool:
     """Print, then mark: a kill in between repeats a sentence and never loses one; tell whether anyone was told."""
-    later = desk.settings.notify.agent == "later"
+    later = context.settings.notify.agent == "later"
     readers = readers_of(event.trigger, is_continuation=event.is_continuation, later=later)
     if event.is_wake_up:
         readers = Readers(human=False, agent=False)
-    waiting = desk.outbox.waiting()
-    whole = Reply(*unread(waiting, readers)) + said + Reply(decided=_decided(desk))
+    waiting = context.outbox.waiting()
+    whole = Reply(*unread(waiting, readers)) + said + Reply(decided=_decided(context))
     if reply.write(reply.render(event.trigger, whole), descriptor=STDOUT):
-        _mark(desk, waiting, readers)
+        _mark(context, waiting, readers)
     return bool(whole.human or whole.agent)
 
 
-def _decided(desk: Desk) -> tuple[tuple[str, str], ...]:
+def _decided(context: Context) -> tuple[tuple[str, str], ...]:
     """Return what the gate has decided about this stop, without the sentence for the human, which is joined."""
-    values = desk.gate_reply.values() if desk.gate_reply else {}
+    values = context.gate_reply.values() if context.gate_reply else {}
     return tuple((key, value) for key, value in values.items() if key != "systemMessage")
 
 
-def _mark(desk: Desk, read: tuple[Notice, ...], readers: Readers) -> None:
+def _mark(context: Context, read: tuple[Notice, ...], readers: Readers) -> None:
     """Forget what was read; where that fails a sentence is repeated, and nothing more is printed now."""
     try:
-        desk.outbox.mark(read, readers)
+        context.outbox.mark(read, readers)
     except (AgentSyncError, OSError) as error:
-        desk.log.write(clock.now(), "trouble", error=str(error))
+        context.log.write(clock.now(), "trouble", error=str(error))
 
 
-def _say_what_there_is(desk: Desk, event: HookEvent, found: list[Part]) -> None:
+def _say_what_there_is(context: Context, event: HookEvent, found: list[Part]) -> None:
     late = _joined(found) + Reply(human=("agent-sync ran out of time; it will continue at the next event.",))
     claim = None
     if event.trigger is Trigger.SESSION_START:
         with contextlib.suppress(AgentSyncError):
             # A claim that is refused was said to be so by whoever looked at it first.
-            claim = desk.store.read()
+            claim = context.store.read()
     # What takes time to find out is left out.
     line = (head_line(claim, situation(claim, None, clock.now())),) if claim else ()
-    _say(desk, event, late + Reply(agent=line))
+    _say(context, event, late + Reply(agent=line))
 
 
 def _joined(found: list[Part]) -> Reply:

@@ -5,7 +5,7 @@ import threading
 from typing import NoReturn
 
 from agent_sync import settings as settings_file
-from agent_sync.context import desk_at
+from agent_sync.context import context_at
 from agent_sync.events import reply
 from agent_sync.events.deadline import Watchdog
 from agent_sync.gates.answer import GateReply, failed_open, gate, no_project
@@ -43,12 +43,12 @@ def _answer(raw: bytes, answer_to: int) -> GateReply:
     place = place_of(starts, environment.get("CLAUDE_PROJECT_DIR", ""))
     if place is None:
         return no_project() if event else _unreadable()
-    desk = desk_at(place, environment)
-    limit = desk.settings.hooks.stop_deadline_s
-    watchdog = Watchdog(limit, at_limit=lambda: _late(answer_to), end_children=desk.processes.close)
+    context = context_at(place, environment)
+    limit = context.settings.hooks.stop_deadline_s
+    watchdog = Watchdog(limit, at_limit=lambda: _late(answer_to), end_children=context.processes.close)
     beginning.stop()
     watchdog.start()
-    found = gate(desk, raw, deadline=limit * GATE_SHARE)
+    found = gate(context, raw, deadline=limit * GATE_SHARE)
     if not watchdog.answered_in_time():
         threading.Event().wait()
     return found

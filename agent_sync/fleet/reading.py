@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError
 from agent_sync.leases.keeper import CloneKeeper, keeper_for
 from agent_sync.leases.model import LARGEST, Tip, Where
@@ -52,24 +52,24 @@ class Fleet:
     here: tuple[Held, ...]
 
 
-def fleet(desk: Desk) -> Fleet:
+def fleet(context: Context) -> Fleet:
     """Look at everything at once; offline, what the last look has left is better than nothing."""
-    where, reason = _fetched(desk)
-    known = f"{TRACKING}{desk.settings.git.remote}/"
-    found = [*tips_below(desk.git, f"{known}claims/", Where.REMOTE), *tips_below(desk.git, CLAIMS, Where.CLONE)]
+    where, reason = _fetched(context)
+    known = f"{TRACKING}{context.settings.git.remote}/"
+    found = [*tips_below(context.git, f"{known}claims/", Where.REMOTE), *tips_below(context.git, CLAIMS, Where.CLONE)]
     tips = {(tip.lease.issue, tip.where): tip for tip in found if isinstance(tip, Tip)}
     unreadable = tuple(one for one in found if isinstance(one, Unreadable))
-    hooks = work_hooks(desk, f"{known}hooks/") or work_hooks(desk, f"{ROOT}hooks/")
-    return Fleet(where, reason, tuple(tips[key] for key in sorted(tips)), unreadable, hooks, held_here(desk))
+    hooks = work_hooks(context, f"{known}hooks/") or work_hooks(context, f"{ROOT}hooks/")
+    return Fleet(where, reason, tuple(tips[key] for key in sorted(tips)), unreadable, hooks, held_here(context))
 
 
-def held_here(desk: Desk) -> tuple[Held, ...]:
+def held_here(context: Context) -> tuple[Held, ...]:
     """Return the claim of every worktree of this clone; one that cannot be read is named with the reason."""
     found = []
-    for root in desk.git.worktrees():
+    for root in context.git.worktrees():
         place = worktree(root)
         try:
-            claim = desk.store_at(place).read() if place else None
+            claim = context.store_at(place).read() if place else None
         except AgentSyncError as error:
             found.append(Held(root, None, str(error)))
         else:
@@ -77,12 +77,12 @@ def held_here(desk: Desk) -> tuple[Held, ...]:
     return tuple(found)
 
 
-def work_hooks(desk: Desk, prefix: str) -> tuple[WorkHook, ...]:
+def work_hooks(context: Context, prefix: str) -> tuple[WorkHook, ...]:
     """Return the work hooks below a prefix, each with what its status.json says; one that is spoilt says why."""
-    listed = desk.git.ask("for-each-ref", "--format=%(refname) %(objectname)", prefix).stdout
+    listed = context.git.ask("for-each-ref", "--format=%(refname) %(objectname)", prefix).stdout
     # Not by lines: a ref's name may hold what Unicode calls the end of one.
     refs = [line.rsplit(" ", 1) for line in listed.split("\n")[:-1]]
-    found = read_blobs(desk.git, [f"{sha}:{STATUS}" for _, sha in refs], largest=LARGEST)
+    found = read_blobs(context.git, [f"{sha}:{STATUS}" for _, sha in refs], largest=LARGEST)
     names = (one_line(ref.removeprefix(prefix)) for ref, _ in refs)
     return tuple(_work_hook(name, content) for name, content in zip(names, found, strict=True))
 
@@ -111,13 +111,13 @@ def _said(value: object) -> str | int | None:
     return value if isinstance(value, int) and abs(value) <= LARGEST_NUMBER else None
 
 
-def _fetched(desk: Desk) -> tuple[Where, str]:
+def _fetched(context: Context) -> tuple[Where, str]:
     """Bring claims and work hooks up to date in one fetch; return how far that reaches, and why no further."""
-    remote = desk.settings.git.remote
-    keeper = keeper_for(desk.git, desk.place, desk.settings, clock.now())
+    remote = context.settings.git.remote
+    keeper = keeper_for(context.git, context.place, context.settings, clock.now())
     if isinstance(keeper, CloneKeeper):
         return Where.CLONE, keeper.reason
     # Not all that lies there: a rescue holds as many files as its worktree did.
     specs = [spec for kind in ("claims/", "hooks/") for spec in refspecs(ROOT + kind, f"{TRACKING}{remote}/{kind}")]
-    trouble = fetch_refs(desk.git, keeper.address, specs)
+    trouble = fetch_refs(context.git, keeper.address, specs)
     return (Where.CLONE, f"{remote} cannot be reached: {trouble}") if trouble else (Where.REMOTE, "")

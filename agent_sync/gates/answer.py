@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.gates.config.glance import Glance, glance
 from agent_sync.gates.config.user_config import is_nested
 from agent_sync.gates.definitions.which_definitions import GateDefinitions, gate_definitions
@@ -73,10 +73,10 @@ class GateReply:
         return json.dumps(self.values(), ensure_ascii=False) + "\n"
 
 
-def gate(desk: Desk, raw: bytes, *, deadline: float, needs_pass: bool = False) -> GateReply:
+def gate(context: Context, raw: bytes, *, deadline: float, needs_pass: bool = False) -> GateReply:
     """Answer a stop within `deadline` seconds; with `needs_pass` the interval holds nothing up and nothing blocks."""
     try:
-        return _answered(desk, raw, deadline=time.monotonic() + deadline, needs_pass=needs_pass)
+        return _answered(context, raw, deadline=time.monotonic() + deadline, needs_pass=needs_pass)
     except Exception as error:  # noqa: BLE001  # no surprise of ours may keep an agent from stopping
         return failed_open(error)
 
@@ -92,15 +92,15 @@ def no_project() -> GateReply:
     return _quick(Verdict(Status.NO_CONFIG, wording.NO_CONFIG), GateDefinitions(None))
 
 
-def _answered(desk: Desk, raw: bytes, *, deadline: float, needs_pass: bool) -> GateReply:
+def _answered(context: Context, raw: bytes, *, deadline: float, needs_pass: bool) -> GateReply:
     event = read_event(raw)
     is_known = event is not None
     event = event or StopEvent()
-    verify = desk.settings.gate.verify_active
+    verify = context.settings.gate.verify_active
     first = Stop(
         is_readable=is_known,
         is_active=event.is_active,
-        is_nested=is_nested(desk.environment),
+        is_nested=is_nested(context.environment),
         needs_pass=needs_pass,
         verify_active=verify,
     )
@@ -108,33 +108,33 @@ def _answered(desk: Desk, raw: bytes, *, deadline: float, needs_pass: bool) -> G
     if answer and answer.status is not Status.NO_CONFIG:
         return _quick(answer, GateDefinitions(None))
     # Before anything else: a branch that has switched its gates off must not keep that to itself.
-    definitions = gate_definitions(desk, event.cwd or desk.place.root)
+    definitions = gate_definitions(context, event.cwd or context.place.root)
     root = definitions.root
     if root is None:
         answer = Verdict(Status.NO_CONFIG, wording.NO_CONFIG)
-        return _quick(answer, definitions, told=_news(desk, event, definitions, needs_pass=needs_pass))
-    seen = glance(desk.place, root, desk.environment, directory=definitions.directory)
-    before = quick.look(desk.place, str(root), seen.log_dir)
+        return _quick(answer, definitions, told=_news(context, event, definitions, needs_pass=needs_pass))
+    seen = glance(context.place, root, context.environment, directory=definitions.directory)
+    before = quick.look(context.place, str(root), seen.log_dir)
     stop = _looked(first, event, seen)
     answer = verdict(stop)
     if answer:
-        told = (*seen.warnings, *_news(desk, event, definitions, needs_pass=needs_pass))
+        told = (*seen.warnings, *_news(context, event, definitions, needs_pass=needs_pass))
         reply = _quick(answer, definitions, told=told, seconds_left=stop.seconds_left)
         # A stamp would answer sessions that have not been told.
         if reply.due and not reply.human and not definitions.said:
-            stamps.leave_interval(desk, root, seen.log_dir, due=reply.due, before=before)
+            stamps.leave_interval(context, root, seen.log_dir, due=reply.due, before=before)
         return reply
-    if needs_pass and _is_still_failing(desk, root, Path(seen.log_dir)):
+    if needs_pass and _is_still_failing(context, root, Path(seen.log_dir)):
         message = "The gates failed, and nothing has changed since."
         failed = RunResult(Status.FAILED, message, definitions=definitions.changes, remarks=definitions.remarks)
         return GateReply(Status.FAILED, message, summary=for_pull(failed))
     # Who needs a pass asks for himself; only a stop of the agent can be sent back.
     may_block = not needs_pass and (not event.is_active or verify)
-    _news(desk, event, definitions, needs_pass=needs_pass)
-    return _ran(desk, definitions, event, deadline=deadline, may_block=may_block, seen=seen)
+    _news(context, event, definitions, needs_pass=needs_pass)
+    return _ran(context, definitions, event, deadline=deadline, may_block=may_block, seen=seen)
 
 
-def _is_still_failing(desk: Desk, root: Path, log_dir: Path) -> bool:
+def _is_still_failing(context: Context, root: Path, log_dir: Path) -> bool:
     """Tell whether a run would only repeat the last failure, and use up a retry for it."""
     from agent_sync.gates.plan import snapshot as snapshots
     from agent_sync.gates.plan.repo import Repo
@@ -142,7 +142,7 @@ def _is_still_failing(desk: Desk, root: Path, log_dir: Path) -> bool:
     state = states.read(log_dir)
     if state is None or not state.has_failed:
         return False
-    return snapshots.take(Repo(desk.git, desk.place, root), log_dir).tree == state.working_tree_ref
+    return snapshots.take(Repo(context.git, context.place, root), log_dir).tree == state.working_tree_ref
 
 
 def _looked(stop: Stop, event: StopEvent, seen: Glance) -> Stop:
@@ -175,12 +175,12 @@ def _quick(
     return GateReply(answer.status, answer.message, human=human, summary=summary, may_open_pull=may_open, due=due)
 
 
-def _news(desk: Desk, event: StopEvent, definitions: GateDefinitions, *, needs_pass: bool) -> tuple[str, ...]:
+def _news(context: Context, event: StopEvent, definitions: GateDefinitions, *, needs_pass: bool) -> tuple[str, ...]:
     """Return what the person should know about the definitions, unless this session has been told the same."""
     said = definitions.said
     if not said or needs_pass or not event.session_id:
         return said
-    file = Path(desk.place.state_dir) / TOLD_FILE
+    file = Path(context.place.state_dir) / TOLD_FILE
     told = _told_before(file)
     if told.get(event.session_id) == list(said):
         return ()
@@ -199,20 +199,20 @@ def _told_before(file: Path) -> dict[str, Any]:
 
 
 def _ran(  # noqa: PLR0913  # where, what, how long, and whether it may block
-    desk: Desk, definitions: GateDefinitions, event: StopEvent, *, deadline: float, may_block: bool, seen: Glance
+    context: Context, definitions: GateDefinitions, event: StopEvent, *, deadline: float, may_block: bool, seen: Glance
 ) -> GateReply:
     from agent_sync.gates.run.execute import execute_run
 
-    root = definitions.root or Path(desk.place.root)
-    limit = min(deadline, time.monotonic() + desk.settings.gate.deadline_s)
+    root = definitions.root or Path(context.place.root)
+    limit = min(deadline, time.monotonic() + context.settings.gate.deadline_s)
     options = RunOptions(Wanted(working=True), deadline=limit)
-    result = execute_run(desk, root, options, definitions=definitions)
+    result = execute_run(context, root, options, definitions=definitions)
     if is_blocking(result.status) and may_block:
-        result = _bounded(desk, event, result)
+        result = _bounded(context, event, result)
     blocks = is_blocking(result.status) and may_block
     human = _human(result, seen.warnings)
     if not human:
-        stamps.leave_pass(desk, root, seen.log_dir, result=result)
+        stamps.leave_pass(context, root, seen.log_dir, result=result)
     return GateReply(
         status=result.status,
         message=result.message,
@@ -220,14 +220,14 @@ def _ran(  # noqa: PLR0913  # where, what, how long, and whether it may block
         human=human,
         summary=for_pull(result),
         tree=result.tree,
-        may_open_pull=_may_open(desk, result),
+        may_open_pull=_may_open(context, result),
     )
 
 
-def _may_open(desk: Desk, result: RunResult) -> bool:
+def _may_open(context: Context, result: RunResult) -> bool:
     """Tell whether a pull request may follow: what was looked at must be what is committed."""
     looked_at = result.tree if result.status in _RAN else result.seen
-    committed = desk.git.ask("rev-parse", "--verify", "--quiet", "HEAD^{tree}").stdout.strip()
+    committed = context.git.ask("rev-parse", "--verify", "--quiet", "HEAD^{tree}").stdout.strip()
     return result.status in OPENS_PULL and bool(looked_at) and looked_at == committed
 
 
@@ -241,9 +241,9 @@ def _human(result: RunResult, warnings: tuple[str, ...]) -> str:
     return "\n".join(f"agent-sync: {line}" for line in lines)
 
 
-def _bounded(desk: Desk, event: StopEvent, result: RunResult) -> RunResult:
+def _bounded(context: Context, event: StopEvent, result: RunResult) -> RunResult:
     """Send the same unchanged work back only so often within one prompt, for clients that never say `active`."""
-    file = Path(desk.place.state_dir) / BLOCKS_FILE
+    file = Path(context.place.state_dir) / BLOCKS_FILE
     count = _blocks(file, event, result) + 1
     if count > MOST_BLOCKS:
         message = f"{result.message} It was sent back {MOST_BLOCKS} times without a change. A human should look."

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.errors import BadLease, Conflict, LeaseUnsettled, Refused
 from agent_sync.leases import rules
 from agent_sync.leases.identity import holder_here, worktree_id
@@ -47,44 +47,46 @@ class Hold:
     is_taken_over: bool = False
 
 
-def acquire(desk: Desk, ask: Ask) -> Hold:
+def acquire(context: Context, ask: Ask) -> Hold:
     """Get the lease, or raise who has it; nothing else is written before."""
     refuse_odd_branch(ask.branch)
     now = clock.now()
-    keeper = keeper_for(desk.git, desk.place, desk.settings, now)
-    outcome = keeper.acquire(ask.issue, _request(desk, ask, branch=ask.branch))
-    reason = keeper.reason if isinstance(keeper, CloneKeeper) else _reason_for_clone(desk, outcome)
+    keeper = keeper_for(context.git, context.place, context.settings, now)
+    outcome = keeper.acquire(ask.issue, _request(context, ask, branch=ask.branch))
+    reason = keeper.reason if isinstance(keeper, CloneKeeper) else _reason_for_clone(context, outcome)
     if reason and not isinstance(keeper, CloneKeeper):
-        _refuse_known(desk, keeper, ask.issue)
-        keeper = CloneKeeper(desk.git, desk.place, desk.settings.git.remote, reason)
-        outcome = keeper.acquire(ask.issue, _request(desk, ask, branch=ask.branch))
+        _refuse_known(context, keeper, ask.issue)
+        keeper = CloneKeeper(context.git, context.place, context.settings.git.remote, reason)
+        outcome = keeper.acquire(ask.issue, _request(context, ask, branch=ask.branch))
     match outcome:
         case Won(tip):
             return Hold(tip, reason)
-        case Lost(tip) if _is_own(desk, tip):
+        case Lost(tip) if _is_own(context, tip):
             return Hold(tip, reason, is_own=True)
         case Lost(tip) if ask.take_over:
-            return _taken_over(desk, keeper, ask, tip)
+            return _taken_over(context, keeper, ask, tip)
         case Lost(tip):
             raise conflict(tip.lease)
         case Unknown():
             raise _trouble(ask.issue, outcome)
 
 
-def confirm(desk: Desk, tip: Tip) -> None:
+def confirm(context: Context, tip: Tip) -> None:
     """Forget how a lease was got, now that the claim file says so."""
-    keeper_for(desk.git, desk.place, desk.settings, clock.now(), where=tip.where).confirm(mine_of(tip.lease))
+    keeper_for(context.git, context.place, context.settings, clock.now(), where=tip.where).confirm(mine_of(tip.lease))
 
 
-def give_up(desk: Desk, tip: Tip) -> None:
+def give_up(context: Context, tip: Tip) -> None:
     """Give a lease back that was won for nothing; where that fails, the same claim made again finds it its own."""
     now = clock.now()
-    keeper_for(desk.git, desk.place, desk.settings, now, where=tip.where).release(mine_of(tip.lease), Change(now))
+    keeper_for(context.git, context.place, context.settings, now, where=tip.where).release(
+        mine_of(tip.lease), Change(now)
+    )
 
 
-def holder_known(desk: Desk, issue: int) -> Lease | None:
+def holder_known(context: Context, issue: int) -> Lease | None:
     """Return the lease by which somebody holds an issue, for a refusal that can then say more; one look."""
-    seen = keeper_for(desk.git, desk.place, desk.settings, clock.now()).read(issue)
+    seen = keeper_for(context.git, context.place, context.settings, clock.now()).read(issue)
     return seen.lease if isinstance(seen, Tip) and seen.lease.state is State.HELD else None
 
 
@@ -94,44 +96,44 @@ def conflict(lease: Lease) -> Conflict:
     return Conflict(message, attempted=f"claiming issue #{lease.issue}", helps="agent-sync next")
 
 
-def _request(desk: Desk, ask: Ask, *, branch: str) -> Request:
-    holder = holder_here(desk.place, agent=ask.agent)
-    ttl = desk.settings.lease.ttl_s
-    return Request(holder, clock.now(), ttl, mode_here(desk.environment), branch=branch, phase="coding")
+def _request(context: Context, ask: Ask, *, branch: str) -> Request:
+    holder = holder_here(context.place, agent=ask.agent)
+    ttl = context.settings.lease.ttl_s
+    return Request(holder, clock.now(), ttl, mode_here(context.environment), branch=branch, phase="coding")
 
 
-def _reason_for_clone(desk: Desk, outcome: Outcome) -> str:
+def _reason_for_clone(context: Context, outcome: Outcome) -> str:
     """Return why a claim can only be kept in this clone; a push that may have arrived is no such reason."""
     if not isinstance(outcome, Unknown) or (outcome.is_sent and not outcome.refused):
         return ""
-    return _LOCAL_INSTEAD.get(outcome.doubt, "").format(remote=desk.settings.git.remote)
+    return _LOCAL_INSTEAD.get(outcome.doubt, "").format(remote=context.settings.git.remote)
 
 
-def _refuse_known(desk: Desk, keeper: RemoteKeeper, issue: int) -> None:
+def _refuse_known(context: Context, keeper: RemoteKeeper, issue: int) -> None:
     """Stop before an issue is claimed for this clone only that somebody held when the remote was last seen."""
     known = keeper.remote_store.known(issue)
-    if isinstance(known, Tip) and known.lease.state is State.HELD and not _is_own(desk, known):
+    if isinstance(known, Tip) and known.lease.state is State.HELD and not _is_own(context, known):
         raise conflict(known.lease)
 
 
-def _is_own(desk: Desk, tip: Tip) -> bool:
+def _is_own(context: Context, tip: Tip) -> bool:
     """Tell whether a lease was got by this very worktree, whose claim file was lost."""
     if tip.lease.phase.startswith(rules.SLUNG):
         # Got here for somebody else: a worker, who takes it from its hook.
         return False
-    written = desk.store.last_written()
+    written = context.store.last_written()
     is_written = bool(written and written.lease and rules.is_mine(tip.lease, written.lease.nonce))
-    return is_written or tip.lease.holder.worktree == worktree_id(desk.place)
+    return is_written or tip.lease.holder.worktree == worktree_id(context.place)
 
 
-def _taken_over(desk: Desk, keeper: RemoteKeeper | CloneKeeper, ask: Ask, tip: Tip) -> Hold:
-    _refuse_taking_over(desk, ask, tip)
+def _taken_over(context: Context, keeper: RemoteKeeper | CloneKeeper, ask: Ask, tip: Tip) -> Hold:
+    _refuse_taking_over(context, ask, tip)
     reason = keeper.reason if isinstance(keeper, CloneKeeper) else ""
-    outcome = keeper.take_over(tip, _request(desk, ask, branch=tip.lease.branch or ask.branch))
+    outcome = keeper.take_over(tip, _request(context, ask, branch=tip.lease.branch or ask.branch))
     match outcome:
         case Won(won):
             return Hold(won, reason, is_taken_over=True)
-        case Lost(other) if _is_own(desk, other):
+        case Lost(other) if _is_own(context, other):
             # The push of a run of ours that was killed has arrived only now.
             return Hold(other, reason, is_taken_over=True)
         case Lost(other):
@@ -140,13 +142,13 @@ def _taken_over(desk: Desk, keeper: RemoteKeeper | CloneKeeper, ask: Ask, tip: T
             raise _trouble(ask.issue, outcome)
 
 
-def _refuse_taking_over(desk: Desk, ask: Ask, tip: Tip) -> None:
+def _refuse_taking_over(context: Context, ask: Ask, tip: Tip) -> None:
     """Look at what could speak against it, what costs nothing first, and ask a human last."""
-    lease = _as_heard_of(desk, tip)
-    found = _objection(desk, lease)
+    lease = _as_heard_of(context, tip)
+    found = _objection(context, lease)
     if found is None:
-        moved, is_open = _has_moved(desk, tip), _has_open_pull(desk, lease)
-        found = _objection(desk, lease, branch_moved=moved, has_open_pull=is_open)
+        moved, is_open = _has_moved(context, tip), _has_open_pull(context, lease)
+        found = _objection(context, lease, branch_moved=moved, has_open_pull=is_open)
     if found is rules.Objection.OPEN_PULL and ask.agrees(f"Issue #{ask.issue}: {found}. Take it over?"):
         return
     if found:
@@ -154,16 +156,16 @@ def _refuse_taking_over(desk: Desk, ask: Ask, tip: Tip) -> None:
         raise Refused(message, attempted=f"taking issue #{ask.issue} over", helps="agent-sync status --all")
 
 
-def _as_heard_of(desk: Desk, tip: Tip) -> Lease:
+def _as_heard_of(context: Context, tip: Tip) -> Lease:
     """Return a lease as its holder was last heard of; one that a wrong clock has dated runs from our first look."""
     now = clock.now()
     if not rules.is_ahead(tip.lease.renewed_at, now):
         return tip.lease
-    return tip.lease.model_copy(update={"renewed_at": Sightings(desk.place).first(tip, now)})
+    return tip.lease.model_copy(update={"renewed_at": Sightings(context.place).first(tip, now)})
 
 
 def _objection(
-    desk: Desk, lease: Lease, *, branch_moved: bool = False, has_open_pull: bool = False
+    context: Context, lease: Lease, *, branch_moved: bool = False, has_open_pull: bool = False
 ) -> rules.Objection | None:
     return rules.objection_to_taking_over(
         lease,
@@ -171,23 +173,23 @@ def _objection(
         branch_moved=branch_moved,
         has_open_pull=has_open_pull,
         consent=False,
-        allowance_s=desk.settings.lease.allowance_s,
+        allowance_s=context.settings.lease.allowance_s,
     )
 
 
-def _has_moved(desk: Desk, tip: Tip) -> bool:
+def _has_moved(context: Context, tip: Tip) -> bool:
     """Tell whether the old holder has committed since its last sign of life; both times are of its own clock."""
     branch = tip.lease.branch
     if not branch:
         return False
-    here = desk.git.head_of(branch) if tip.where is Where.CLONE else None
+    here = context.git.head_of(branch) if tip.where is Where.CLONE else None
     is_shared = tip.where is Where.REMOTE
-    heads = {here, desk.git.fetched(desk.settings.git.remote, branch) if is_shared else None} - {None}
-    return any(rules.has_moved(desk.git.committed_at(head), tip.lease, clock.now()) for head in heads if head)
+    heads = {here, context.git.fetched(context.settings.git.remote, branch) if is_shared else None} - {None}
+    return any(rules.has_moved(context.git.committed_at(head), tip.lease, clock.now()) for head in heads if head)
 
 
-def _has_open_pull(desk: Desk, lease: Lease) -> bool:
-    pull = desk.gateway.branch_pull(lease.branch) if lease.branch else None
+def _has_open_pull(context: Context, lease: Lease) -> bool:
+    pull = context.gateway.branch_pull(lease.branch) if lease.branch else None
     return pull is not None and pull.state is PullState.OPEN
 
 

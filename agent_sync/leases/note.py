@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.leases import rules
 from agent_sync.leases.keeper import CloneKeeper, RemoteKeeper, keeper_for
 from agent_sync.leases.model import Mine, Mode, Tip, Where
@@ -49,18 +49,18 @@ def change_of(claim: Claim, *, session: str = "") -> Change:
     )
 
 
-def keeper_of(desk: Desk, lease: LeaseNote, *, limit_s: float = NETWORK_LIMIT) -> RemoteKeeper | CloneKeeper:
+def keeper_of(context: Context, lease: LeaseNote, *, limit_s: float = NETWORK_LIMIT) -> RemoteKeeper | CloneKeeper:
     """Return whoever keeps a lease that was got earlier."""
     if Where(lease.where) is Where.REMOTE:
-        return RemoteKeeper(desk.git, desk.place, desk.settings.git.remote, limit_s=limit_s)
-    return keeper_for(desk.git, desk.place, desk.settings, clock.now(), where=Where.CLONE)
+        return RemoteKeeper(context.git, context.place, context.settings.git.remote, limit_s=limit_s)
+    return keeper_for(context.git, context.place, context.settings, clock.now(), where=Where.CLONE)
 
 
-def is_made_here(desk: Desk, claim: Claim) -> bool:
+def is_made_here(context: Context, claim: Claim) -> bool:
     """Tell whether this worktree got the lease of a claim itself; a claim file alone can name any lease."""
     if claim.lease is None:
         return False
-    written, pending = desk.store.last_written(), pending_here(desk.place, claim.issue_number)
+    written, pending = context.store.last_written(), pending_here(context.place, claim.issue_number)
     is_same_issue = written is not None and written.issue_number == claim.issue_number
     saved = written.lease.nonce if written and written.lease and is_same_issue else ""
     return claim.lease.nonce in {saved, pending.nonce if pending else ""}

@@ -1,6 +1,6 @@
 """Says in one line how a claim's lease stands."""
 
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.leases.fence import Stop
 from agent_sync.leases.rules import heard_of_at
 from agent_sync.leases.words import moment, scope, span
@@ -9,7 +9,7 @@ from agent_sync.task.claim.model import Claim
 from agent_sync.task.decision.actions import LeaseLost, LeaseUnknown, LeftOnHook
 
 
-def lease_line(desk: Desk, claim: Claim, found: Stop | None) -> str:
+def lease_line(context: Context, claim: Claim, found: Stop | None) -> str:
     """Return for whom the lease holds, its mode, age and end; `found` is what a look at its ref came to."""
     lease = claim.lease
     if lease is None:
@@ -27,5 +27,5 @@ def lease_line(desk: Desk, claim: Claim, found: Stop | None) -> str:
             age = (now - renewed_at).total_seconds()
             left = lease.ttl_s - age
             ends = "never expires (claimed by hand)" if lease.mode == "manual" else f"expires in {span(left)}"
-            known = scope(lease.where, remote=desk.settings.git.remote)
+            known = scope(lease.where, remote=context.settings.git.remote)
             return f"{known} Epoch {lease.epoch}, renewed {span(age)} ago ({moment(renewed_at)}), {ends}."

@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.errors import MissingScope, NotFound, Refused
 from agent_sync.gateway.port import Gateway
 from agent_sync.leases import fence
@@ -30,23 +30,23 @@ from agent_sync.task.decision.actions import (
 )
 
 
-def act(action: Action, desk: Desk, claim: Claim) -> Outcome:
+def act(action: Action, context: Context, claim: Claim) -> Outcome:
     """Perform `action` for `claim`; an error means that it did not happen, or that a later look must tell."""
     match action:
         case PushBranch(branch, sha):
-            return fence.push(desk, claim, branch, sha)
+            return fence.push(context, claim, branch, sha)
         case OpenPull():
-            return _opened(desk.gateway, action)
+            return _opened(context.gateway, action)
         case AdoptPull(pull, status, change, trouble):
-            return PullAdopted(pull, status, trouble or _moved(desk.gateway, change))
+            return PullAdopted(pull, status, trouble or _moved(context.gateway, change))
         case MoveCard(change):
-            trouble = _moved(desk.gateway, change)
+            trouble = _moved(context.gateway, change)
             return CardRefused(change.status, trouble) if trouble else CardMoved(change.status)
         case CloseTask():
-            trouble = desk.gateway.close_task(action)
+            trouble = context.gateway.close_task(action)
             return TaskClosed(action.trouble or trouble)
         case DeleteClaim():
-            fence.finish(desk, claim)
+            fence.finish(context, claim)
             # The store deletes the file when this outcome is saved, after everything else is on record.
             return ClaimDeleted()
         case Record(outcome):

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError, Refused
 from agent_sync.leases import fence
 from agent_sync.record import keep as recording
@@ -22,51 +22,55 @@ class Given:
     gone_to: str = ""
 
 
-def give_back(desk: Desk, claim: Claim, *, reason: str, force: bool) -> Given:
+def give_back(context: Context, claim: Claim, *, reason: str, force: bool) -> Given:
     """Give the task back: board and assignment while nobody else can have it, then the lease, then the file."""
-    found = fence.stopped(desk, claim, is_ending=True)
+    found = fence.stopped(context, claim, is_ending=True)
     if isinstance(found, LeaseLost | LeftOnHook):
         given = Given(gone_to=fence.gone_to(found))
     else:
-        given = Given(_ended(desk, claim, found, reason=reason, force=force))
+        given = Given(_ended(context, claim, found, reason=reason, force=force))
     why = f"the claim was given back{': ' + reason if reason else ''}"
-    recording.attempt(desk, lambda desk: recording.abandon(desk, why))
-    with desk.store.locked() as token:
-        desk.store.delete(token, claim)
+    recording.attempt(context, lambda context: recording.abandon(context, why))
+    with context.store.locked() as token:
+        context.store.delete(token, claim)
     return given
 
 
-def _ended(desk: Desk, claim: Claim, doubt: LeaseUnknown | None, *, reason: str, force: bool) -> str:
+def _ended(context: Context, claim: Claim, doubt: LeaseUnknown | None, *, reason: str, force: bool) -> str:
     """Take back what others see; by force whatever can be, and what could not be is returned."""
     try:
-        fence.refuse(desk, claim, doubt, attempted=f"giving issue #{claim.issue_number} back")
-        trouble = _unmirrored(desk, claim, reason=reason, force=force)
-        fence.release(desk, claim)
+        fence.refuse(context, claim, doubt, attempted=f"giving issue #{claim.issue_number} back")
+        trouble = _unmirrored(context, claim, reason=reason, force=force)
+        fence.release(context, claim)
     except AgentSyncError as error:
         if not force:
             raise
-        return _forced(desk, claim, str(error))
+        return _forced(context, claim, str(error))
     return trouble
 
 
-def _forced(desk: Desk, claim: Claim, trouble: str) -> str:
+def _forced(context: Context, claim: Claim, trouble: str) -> str:
     """Give at least the lease back where GitHub could not be told."""
     try:
-        fence.release(desk, claim)
+        fence.release(context, claim)
     except AgentSyncError as error:
         return f"{trouble} {error.happened}"
     return trouble
 
 
-def _unmirrored(desk: Desk, claim: Claim, *, reason: str, force: bool) -> str:
-    task = desk.gateway.task(claim.issue_number)
-    if not force and claim.pr_number and desk.gateway.pull(claim.pr_number, with_checks=False).state is PullState.OPEN:
+def _unmirrored(context: Context, claim: Claim, *, reason: str, force: bool) -> str:
+    task = context.gateway.task(claim.issue_number)
+    if (
+        not force
+        and claim.pr_number
+        and context.gateway.pull(claim.pr_number, with_checks=False).state is PullState.OPEN
+    ):
         message = f"PR #{claim.pr_number} is open."
         helps = "merge or close it first; see `agent-sync release --help`"
         raise Refused(message, attempted=f"giving issue #{claim.issue_number} back", helps=helps)
     holder = task.card.agent if isinstance(task.card, Card) else None
     if not task.is_open or holder not in {None, claim.agent_id}:
         return f"Issue #{task.number} is {'held by ' + one_line(holder) if holder else 'closed'}; it was left as it is."
-    change, trouble = card_change(task.card, status=desk.settings.board.ready, agent="")
-    desk.log.write(clock.now(), "release", issue=claim.issue_number, reason=reason or None)
-    return desk.gateway.release_task(task, change) or trouble
+    change, trouble = card_change(task.card, status=context.settings.board.ready, agent="")
+    context.log.write(clock.now(), "release", issue=claim.issue_number, reason=reason or None)
+    return context.gateway.release_task(task, change) or trouble

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.leases.identity import holder_here
 from agent_sync.work.held import readable
 from agent_sync.work.hook.model import Hook
@@ -23,14 +23,14 @@ class Cleared:
     notes: tuple[str, ...] = ()
 
 
-def clear(desk: Desk, name: str, *, dry_run: bool = False) -> Cleared:
+def clear(context: Context, name: str, *, dry_run: bool = False) -> Cleared:
     """Take work that is complete, failed or cancelled off a hook; its history stays."""
 
     def decide(sight: Sight, now: datetime) -> Order[Cleared]:
         seen = readable(sight, name, attempted="clearing a hook")
         if seen.hook is None or seen.hook.state is State.EMPTY:
             return Order(Cleared(seen.name, None, sight.notes))
-        moved = cleared(seen.hook, now, holder_here(desk.place).user)
+        moved = cleared(seen.hook, now, holder_here(context.place).user)
         return Order(Cleared(seen.name, seen.hook, sight.notes), (Step(seen.name.ref, seen.sha, moved),))
 
-    return carry_out(desk, decide, dry_run=dry_run).value
+    return carry_out(context, decide, dry_run=dry_run).value

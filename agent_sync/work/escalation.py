@@ -1,6 +1,6 @@
 """Asks a human, and files what was found on the way; a marker in the text makes each of it happen once."""
 
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.task.decision.outside_text import one_line, quoted
 from agent_sync.work.hook.attempts import lost_tries, reason_to_escalate
 from agent_sync.work.hook.evidence import json_hash
@@ -9,7 +9,7 @@ from agent_sync.work.hook.model import Hook, HookResult
 LABEL = "needs-human"
 
 
-def ask_human(desk: Desk, hook: Hook) -> str:
+def ask_human(context: Context, hook: Hook) -> str:
     """Label the issue and comment once for this many failures; return the reason."""
     task, issue = hook.task, hook.status.issue
     if task is None or issue is None:
@@ -19,16 +19,16 @@ def ask_human(desk: Desk, hook: Hook) -> str:
     lines = [f"agent-sync has stopped trying: {reason}.", ""]
     lines += [f"{one.number}. {quoted(one.error.message) if one.error else one.outcome}" for one in lost]
     marker = f"<!-- agent-sync:escalated:{task.id}:{len(lost)} -->"
-    desk.gateway.escalate(issue, label=LABEL, comment="\n".join(lines), marker=marker)
+    context.gateway.escalate(issue, label=LABEL, comment="\n".join(lines), marker=marker)
     return reason
 
 
-def file_discovered(desk: Desk, issue: int, result: HookResult) -> tuple[int, ...]:
+def file_discovered(context: Context, issue: int, result: HookResult) -> tuple[int, ...]:
     """Open an issue for everything that was found, and return the numbers."""
     numbers = []
     for found in result.discovered_tasks:
         digest = json_hash({"task": result.task_id, "title": found.title, "body": found.body})[:16]
         body = "\n\n".join(filter(None, [found.body, f"discovered from #{issue}"]))
         marker = f"<!-- agent-sync:discovered:{digest} -->"
-        numbers.append(desk.gateway.file_issue(one_line(found.title, limit=200), body, marker=marker))
+        numbers.append(context.gateway.file_issue(one_line(found.title, limit=200), body, marker=marker))
     return tuple(numbers)

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from pydantic import Field
 
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError, BadInput
 from agent_sync.leases.identity import worktree_id
 from agent_sync.leases.model import Mode
@@ -66,16 +66,16 @@ def failure(code: str, message: str, *, recoverable: bool) -> Given:
     return Given(error=error)
 
 
-def finish_work(desk: Desk, name: str, given: Given, *, open_issues: bool) -> Finished:
+def finish_work(context: Context, name: str, given: Given, *, open_issues: bool) -> Finished:
     """Put a result on the hook, then do what follows; all of it may be repeated and happens once."""
-    claim = desk.store.read()
+    claim = context.store.read()
 
     def decide(sight: Sight, now: datetime) -> Order[Finished]:
         seen = readable(sight, name, attempted="giving a result")
-        if seen.hook and _is_given(desk, seen.hook, given):
+        if seen.hook and _is_given(context, seen.hook, given):
             return Order(Finished(seen.name, seen.hook, is_repeat=True, notes=sight.notes))
-        held = held_work(desk, sight, name, attempted="giving a result")
-        result = _result(desk, held.hook, given, claim, now)
+        held = held_work(context, sight, name, attempted="giving a result")
+        result = _result(context, held.hook, given, claim, now)
         moved = moves.finished(held.hook, result, holding_of(held.tip.lease, str(held.name)))
         # Failed work that is not tried again is kept until a human has looked, however long that takes.
         mode = Mode.MANUAL if moved.hook.state is State.FAILED else Mode.AUTO
@@ -86,8 +86,8 @@ def finish_work(desk: Desk, name: str, given: Given, *, open_issues: bool) -> Fi
             Finished(held.name, moved.hook, notes=sight.notes), (claim_step, Step(held.name.ref, held.sha, moved))
         )
 
-    done = carry_out(desk, decide)
-    return _followed_up(desk, done.value, claim, open_issues=open_issues)
+    done = carry_out(context, decide)
+    return _followed_up(context, done.value, claim, open_issues=open_issues)
 
 
 def may_be_requeued(hook: Hook) -> bool:
@@ -96,10 +96,10 @@ def may_be_requeued(hook: Hook) -> bool:
     return is_failed and not attempts.reason_to_escalate(hook.attempts, hook.task.id if hook.task else "")
 
 
-def _is_given(desk: Desk, hook: Hook, given: Given) -> bool:
+def _is_given(context: Context, hook: Hook, given: Given) -> bool:
     """Tell whether this very result was given before, by this worktree, and its answer was lost."""
     result = hook.result
-    if result is None or hook.status.worktree != worktree_id(desk.place):
+    if result is None or hook.status.worktree != worktree_id(context.place):
         return False
     said = (result.status, result.output, result.error, result.discovered_tasks)
     return said == (_outcome(given), given.output, given.error, given.discovered_tasks)
@@ -109,12 +109,12 @@ def _outcome(given: Given) -> Outcome:
     return given.status or (Outcome.FAILED if given.error else Outcome.COMPLETE)
 
 
-def _result(desk: Desk, hook: Hook, given: Given, claim: Claim | None, now: datetime) -> HookResult:
+def _result(context: Context, hook: Hook, given: Given, claim: Claim | None, now: datetime) -> HookResult:
     task = hook.task
     assert task is not None  # noqa: S101  # no hook without a task can be held
     if given.task_id not in {None, task.id}:
         raise BadInput(f"The result is about {given.task_id}; {task.id} hangs on the hook.", helps="correct taskId")
-    evidence = evidence_of(task, given.output, now, _standpoint(desk, claim, hook))
+    evidence = evidence_of(task, given.output, now, _standpoint(context, claim, hook))
     _refuse_other_hashes(given, task, evidence.values())
     with understood("The result", helps=HELP):
         return HookResult(
@@ -135,24 +135,24 @@ def _refuse_other_hashes(given: Given, task: HookTask, ours: Json) -> None:
         raise BadInput(message, helps="leave evidence out; it is made here")
 
 
-def _standpoint(desk: Desk, claim: Claim | None, hook: Hook) -> Standpoint:
+def _standpoint(context: Context, claim: Claim | None, hook: Hook) -> Standpoint:
     branch = hook.status.branch
-    commit = desk.git.head_of(branch) or ""
-    tree = desk.git.ask("rev-parse", "--verify", "--quiet", f"{commit}^{{tree}}").stdout.strip() if commit else ""
+    commit = context.git.head_of(branch) or ""
+    tree = context.git.ask("rev-parse", "--verify", "--quiet", f"{commit}^{{tree}}").stdout.strip() if commit else ""
     pull = claim.pr_number if claim and claim.issue_number == hook.status.issue else None
     return Standpoint(commit, tree, pull)
 
 
-def _followed_up(desk: Desk, finished: Finished, claim: Claim | None, *, open_issues: bool) -> Finished:
+def _followed_up(context: Context, finished: Finished, claim: Claim | None, *, open_issues: bool) -> Finished:
     """Do what follows from a result; trouble with GitHub is told and can be repeated by the same command."""
     hook, changes = finished.hook, finished.__dict__.copy()
     try:
         if open_issues and hook.result and hook.status.issue:
-            changes["filed"] = file_discovered(desk, hook.status.issue, hook.result)
+            changes["filed"] = file_discovered(context, hook.status.issue, hook.result)
         if hook.state is State.FAILED and not may_be_requeued(hook):
-            changes["escalated"] = ask_human(desk, hook)
+            changes["escalated"] = ask_human(context, hook)
         elif hook.state is State.FAILED and claim and claim.issue_number == hook.status.issue:
-            changes["trouble"] = give_back(desk, claim, reason="the attempt has failed", force=False).trouble
+            changes["trouble"] = give_back(context, claim, reason="the attempt has failed", force=False).trouble
     except AgentSyncError as error:
         changes["trouble"] = str(error)
     return Finished(**changes)

@@ -1,6 +1,6 @@
 """Tells a session that begins what hangs on its hook: work that is there is begun at once, and nobody is asked."""
 
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.system import clock
 from agent_sync.task.decision.outside_text import quoted
 from agent_sync.work import identity
@@ -18,18 +18,18 @@ _VERBS = {Verdict.START: "Start", Verdict.RESUME: "Resume", Verdict.RESTART: "Re
 _TOLD = frozenset({Verdict.REPORT_DAMAGED, Verdict.REPORT_ORPHANED, Verdict.FINISH_FIRST})
 
 
-def gupp(desk: Desk, session_id: str) -> str | None:
+def gupp(context: Context, session_id: str) -> str | None:
     """Return what a bound session must know of its hook; None where it is bound to none or nothing hangs there."""
-    said = identity.bound_worker(desk, session_id=session_id)
+    said = identity.bound_worker(context, session_id=session_id)
     if not said:
         return None
     now = clock.now()
-    sight = look(shelf_for(desk, now), limit_s=desk.settings.worker.fetch_limit_s)
+    sight = look(shelf_for(context, now), limit_s=context.settings.worker.fetch_limit_s)
     name = worker_named(said, sight.hooks)
     if session_id:
-        identity.remember_session(desk, name, session_id)
+        identity.remember_session(context, name, session_id)
     seen = sight.hooks.get(name)
-    found = judged(desk, sight, seen, now)
+    found = judged(context, sight, seen, now)
     if found.verdict in RUNS and seen and seen.hook:
         return "\n".join([*_work(name, seen.hook, found), *sight.notes])
     if found.verdict in _TOLD:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.errors import BadHook, BadInput, Conflict
 from agent_sync.leases.identity import worktree_id
 from agent_sync.leases.model import State as LeaseState, Tip
@@ -22,14 +22,14 @@ class HeldWork:
     tip: Tip
 
 
-def held_work(desk: Desk, sight: Sight, name: str, *, attempted: str) -> HeldWork:
+def held_work(context: Context, sight: Sight, name: str, *, attempted: str) -> HeldWork:
     """Return the work of a hook that this worktree holds; name whoever holds it instead."""
     seen = readable(sight, name, attempted=attempted)
     hook, issue = seen.hook, seen.hook.status.issue if seen.hook else None
     if hook is None or issue is None:
         raise BadInput(f"{seen.name} has no work.", attempted=attempted, helps="agent-sync worker list")
     tip = tip_of(sight, issue)
-    is_ours = tip and tip.lease.nonce == hook.status.nonce and tip.lease.holder.worktree == worktree_id(desk.place)
+    is_ours = tip and tip.lease.nonce == hook.status.nonce and tip.lease.holder.worktree == worktree_id(context.place)
     if tip is None or not is_ours or tip.lease.state is not LeaseState.HELD:
         whose = f"held by {holder_text(tip)}" if tip and tip.lease.state is LeaseState.HELD else "not held by anyone"
         message = f"Issue #{issue} is not held by this worktree; it is {whose}."

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.errors import BadLease, Conflict
 from agent_sync.leases.identity import fresh_id, holder_here
 from agent_sync.leases.model import Holder, Lease, Mode, State, Tip
@@ -44,15 +44,19 @@ def refuse_held(sight: Sight, issue: int) -> Tip | None:
     return tip
 
 
-def waiting_claim(desk: Desk, wanted: Wanted, before: Tip | None, now: datetime) -> Lease:
+def waiting_claim(context: Context, wanted: Wanted, before: Tip | None, now: datetime) -> Lease:
     """Return a claim that waits for its worker, however long that takes."""
-    request = Request(_holder(desk, wanted), now, desk.settings.lease.ttl_s, Mode.MANUAL, wanted.branch, wanted.pull)
+    request = Request(
+        _holder(context, wanted), now, context.settings.lease.ttl_s, Mode.MANUAL, wanted.branch, wanted.pull
+    )
     return _claim(wanted, replace(request, phase=f"{SLUNG}{wanted.worker}"), before)
 
 
-def working_claim(desk: Desk, wanted: Wanted, before: Tip | None, now: datetime) -> Lease:
+def working_claim(context: Context, wanted: Wanted, before: Tip | None, now: datetime) -> Lease:
     """Return a claim of this worktree, which runs out without a sign of life."""
-    request = Request(_holder(desk, wanted), now, desk.settings.lease.ttl_s, Mode.AUTO, wanted.branch, wanted.pull)
+    request = Request(
+        _holder(context, wanted), now, context.settings.lease.ttl_s, Mode.AUTO, wanted.branch, wanted.pull
+    )
     return _claim(wanted, replace(request, phase=WORKING), before)
 
 
@@ -78,8 +82,8 @@ def holding_of(lease: Lease, by: str) -> Holding:
     return Holding(lease.issue, lease.epoch, lease.nonce, lease.holder.worktree, lease.branch, by)
 
 
-def _holder(desk: Desk, wanted: Wanted) -> Holder:
-    return holder_here(desk.place, agent=str(wanted.worker))
+def _holder(context: Context, wanted: Wanted) -> Holder:
+    return holder_here(context.place, agent=str(wanted.worker))
 
 
 def _claim(wanted: Wanted, request: Request, before: Tip | None) -> Lease:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError
 from agent_sync.system import clock
 from agent_sync.task.decision.tasks import Convoy
@@ -20,9 +20,9 @@ class Ledger:
     notes: tuple[str, ...] = ()
 
 
-def ledger(desk: Desk, kind: Kind) -> Ledger:
+def ledger(context: Context, kind: Kind) -> Ledger:
     """Return every row of one kind that the histories of all hooks hold."""
-    shelf = shelf_for(desk, clock.now())
+    shelf = shelf_for(context, clock.now())
     sight = look(shelf)
     entries = history(shelf)
     notes = [*sight.notes]
@@ -34,17 +34,17 @@ def ledger(desk: Desk, kind: Kind) -> Ledger:
             return Ledger(tuple(evidence_rows(entries)), tuple(notes))
         case Kind.CONVOYS:
             tasks = task_rows(entries)
-            known = list(_convoys(desk, tasks, notes))
+            known = list(_convoys(context, tasks, notes))
             return Ledger(tuple(convoy_rows(tasks, known)), tuple(notes))
 
 
-def _convoys(desk: Desk, tasks: list[Row], notes: list[str]) -> Iterator[Convoy]:
+def _convoys(context: Context, tasks: list[Row], notes: list[str]) -> Iterator[Convoy]:
     """Ask GitHub for every convoy a task belongs to; one that cannot be read is told as far as its tasks tell."""
     for name in sorted({str(row["convoy"]) for row in tasks if row.get("convoy")}):
         number = name.removeprefix("convoy-")
         if not number.isdecimal():
             continue
         try:
-            yield desk.gateway.convoy(int(number))
+            yield context.gateway.convoy(int(number))
         except AgentSyncError as error:
             notes.append(f"{name} could not be read: {error.happened}")

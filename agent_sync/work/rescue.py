@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.errors import GitFailed
 from agent_sync.leases.refs.objects import committed
 from agent_sync.worktree import CLAIM_NAME
@@ -22,30 +22,30 @@ SLOW_LIMIT = 120.0
 _LINK = "160000 "
 
 
-def rescue_commit(desk: Desk, *, issue: int, before: str, when: int) -> str:
+def rescue_commit(context: Context, *, issue: int, before: str, when: int) -> str:
     """Store the working directory, untracked files included, as a child of HEAD and of the rescue before."""
     with tempfile.TemporaryDirectory(prefix="agent-sync-") as directory:
         index = Path(directory) / "index"
-        own = Path(desk.place.git_dir) / "index"
+        own = Path(context.place.git_dir) / "index"
         if own.exists():
             # With its time: git tells by it which entries may have changed unseen since.
             shutil.copy2(own, index)
         variables = {"GIT_INDEX_FILE": str(index)}
-        _must(desk, variables, "add", "-A", "--", ":/", _OUTSIDE)
-        tree = _must(desk, variables, "write-tree")
-    head = desk.git.ask("rev-parse", "--verify", "--quiet", "HEAD").stdout.strip()
-    return committed(desk.git, tree, f"Rescue of #{issue}: not committed yet\n", f"{head} {before}".strip(), when)
+        _must(context, variables, "add", "-A", "--", ":/", _OUTSIDE)
+        tree = _must(context, variables, "write-tree")
+    head = context.git.ask("rev-parse", "--verify", "--quiet", "HEAD").stdout.strip()
+    return committed(context.git, tree, f"Rescue of #{issue}: not committed yet\n", f"{head} {before}".strip(), when)
 
 
-def not_kept(desk: Desk, commit: str, changed: Sequence[str]) -> tuple[str, ...]:
+def not_kept(context: Context, commit: str, changed: Sequence[str]) -> tuple[str, ...]:
     """Return the changed paths of which a rescue notes a commit only: submodules and other repositories within."""
-    listed = desk.git.ask("ls-tree", "-r", "-z", commit).stdout.split("\0")
+    listed = context.git.ask("ls-tree", "-r", "-z", commit).stdout.split("\0")
     links = {entry.partition("\t")[2] for entry in listed if entry.startswith(_LINK)}
     return tuple(path for path in (one.rstrip("/") for one in changed) if path in links)
 
 
-def _must(desk: Desk, variables: dict[str, str], *arguments: str) -> str:
-    done = desk.git.ask(*_ALONE, *arguments, variables=variables, timeout=SLOW_LIMIT)
+def _must(context: Context, variables: dict[str, str], *arguments: str) -> str:
+    done = context.git.ask(*_ALONE, *arguments, variables=variables, timeout=SLOW_LIMIT)
     if done.status:
         reason = " ".join(done.stderr.split())[:300]
         raise GitFailed(f"git said: {reason}", attempted="keeping what is not committed")

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.errors import BadHook, BadInput, Conflict, HookBusy, Refused
 from agent_sync.leases.identity import worktree_id
 from agent_sync.task.decision.claimable import branch_name, objection
@@ -46,29 +46,29 @@ class Slung:
     is_repeat: bool = False
 
 
-def sling(desk: Desk, wish: Sling, *, dry_run: bool = False) -> Done[Slung]:
+def sling(context: Context, wish: Sling, *, dry_run: bool = False) -> Done[Slung]:
     """Hang an issue on a hook; refuse what is closed, blocked, taken, or tried too often, and a hook that is taken."""
     notes = _tool_notes(wish)
-    task = desk.gateway.task(wish.issue)
+    task = context.gateway.task(wish.issue)
     _refuse_unfit(task, force=wish.force)
 
     def decide(sight: Sight, now: datetime) -> Order[Slung]:
         name = worker_named(wish.worker, sight.hooks)
         seen = sight.hooks.get(name)
-        repeat = _repeat(desk, sight, seen, wish.issue)
+        repeat = _repeat(context, sight, seen, wish.issue)
         if repeat:
             return Order(Slung(name, repeat, notes, is_repeat=True))
         _refuse_busy(name, seen)
         before = refuse_held(sight, wish.issue)
-        tried = _tried(desk, task_id(wish.issue, task.parent), now, force=wish.force)
-        lease = waiting_claim(desk, Wanted(wish.issue, name, branch_name(task.title, task.number)), before, now)
+        tried = _tried(context, task_id(wish.issue, task.parent), now, force=wish.force)
+        lease = waiting_claim(context, Wanted(wish.issue, name, branch_name(task.title, task.number)), before, now)
         with understood("The task", helps="agent-sync worker sling --help"):
             work = Assignment(_hook_task(task, wish, now), wish.tools or DEFAULT_TOOLS, tried)
             moved = slung(seen.hook if seen else None, work, holding_of(lease, lease.holder.user), name)
         hook_step = Step(name.ref, seen.sha if seen else "", moved)
         return Order(Slung(name, moved.hook, notes), (claim_step(wish.issue, lease, before), hook_step))
 
-    return carry_out(desk, decide, issue=wish.issue, dry_run=dry_run)
+    return carry_out(context, decide, issue=wish.issue, dry_run=dry_run)
 
 
 def _tool_notes(wish: Sling) -> tuple[str, ...]:
@@ -87,13 +87,13 @@ def _refuse_unfit(task: Task, *, force: bool) -> None:
         raise error(found.reason, attempted=f"slinging issue #{task.number}", helps=found.helps)
 
 
-def _repeat(desk: Desk, sight: Sight, seen: HookSeen | None, issue: int) -> Hook | None:
+def _repeat(context: Context, sight: Sight, seen: HookSeen | None, issue: int) -> Hook | None:
     """Return the hook if this very sling was made before, by this worktree, and its answer was lost."""
     hook = seen.hook if seen else None
     if hook is None or hook.state is not State.PENDING or hook.status.issue != issue:
         return None
     tip = tip_of(sight, issue)
-    is_ours = hook.status.worktree == worktree_id(desk.place) and tip and tip.lease.nonce == hook.status.nonce
+    is_ours = hook.status.worktree == worktree_id(context.place) and tip and tip.lease.nonce == hook.status.nonce
     return hook if is_ours else None
 
 
@@ -105,9 +105,9 @@ def _refuse_busy(name: WorkerName, seen: HookSeen | None) -> None:
         raise HookBusy(message, attempted=f"slinging to {name}", helps="agent-sync worker list")
 
 
-def _tried(desk: Desk, task: str, now: datetime, *, force: bool) -> tuple[Attempt, ...]:
+def _tried(context: Context, task: str, now: datetime, *, force: bool) -> tuple[Attempt, ...]:
     """Return what was tried before, on whatever hook; stop where a human must look first."""
-    chains = [entry.hook.attempts for entry in history(shelf_for(desk, now)) if entry.hook]
+    chains = [entry.hook.attempts for entry in history(shelf_for(context, now)) if entry.hook]
     tried = attempts.merged(chains, task)
     reason = attempts.reason_to_escalate(tried, task)
     if reason and not force:

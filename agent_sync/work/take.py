@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.errors import BadHook, BadInput, Conflict, HookBusy
 from agent_sync.leases.identity import worktree_id
 from agent_sync.leases.model import Tip
@@ -54,7 +54,7 @@ class Begun:
     notes: tuple[str, ...] = ()
 
 
-def taken(desk: Desk, name: str) -> Done[TakenWork]:
+def taken(context: Context, name: str) -> Done[TakenWork]:
     """Move hook and claim to this worktree in one push, and return everything a local claim needs."""
     tasks: dict[int, Task] = {}
 
@@ -62,7 +62,7 @@ def taken(desk: Desk, name: str) -> Done[TakenWork]:
         worker = worker_named(name, sight.hooks)
         seen = sight.hooks.get(worker)
         # Whether the way is clear by now is asked of GitHub, so a hook that was blocked is judged as if it were.
-        found = judged(desk, sight, _unblocked(seen) if seen else None, now)
+        found = judged(context, sight, _unblocked(seen) if seen else None, now)
         if seen is None or seen.hook is None or seen.hook.status.issue is None:
             return Order(TakenWork(worker, _refused(found, seen, None)))
         issue = seen.hook.status.issue
@@ -70,43 +70,43 @@ def taken(desk: Desk, name: str) -> Done[TakenWork]:
         _refused(found, seen, tip)
         if tip is None or found.verdict not in RUNS:
             return Order(TakenWork(worker, found, seen.hook))
-        tasks[issue] = tasks.get(issue) or desk.gateway.task(issue)
-        refuse_twins(desk, issue, but=desk.place.root)
+        tasks[issue] = tasks.get(issue) or context.gateway.task(issue)
+        refuse_twins(context, issue, but=context.place.root)
         order = _hindered(seen, seen.hook, tasks[issue], tip, now)
-        return order or _begun(desk, TakenWork(worker, found, seen.hook, tasks[issue], tip), seen.sha, now)
+        return order or _begun(context, TakenWork(worker, found, seen.hook, tasks[issue], tip), seen.sha, now)
 
-    return carry_out(desk, decide)
+    return carry_out(context, decide)
 
 
-def take(desk: Desk, name: str) -> Begun:
+def take(context: Context, name: str) -> Begun:
     """Take what hangs on the hook, then claim it here; taking again what one has changes nothing."""
-    done = taken(desk, name)
+    done = taken(context, name)
     work = done.value
     if work.tip and done.shas:
         # The commit is known once it is written.
         work = replace(work, tip=replace(work.tip, sha=done.shas[claim_ref(work.tip.lease.issue)]))
     if not work.runs or work.hook is None or work.task is None:
         return Begun(work, None, done.sight.notes)
-    identity.remember(desk, work.worker)
-    trouble = bring_up_to_date(desk, work.hook.status.branch)
+    identity.remember(context, work.worker)
+    trouble = bring_up_to_date(context, work.hook.status.branch)
     notes = (*done.sight.notes, *([trouble] if trouble else []))
-    return Begun(work, _claimed_here(desk, work.task, work.hook, work.tip), notes)
+    return Begun(work, _claimed_here(context, work.task, work.hook, work.tip), notes)
 
 
-def judged(desk: Desk, sight: Sight, seen: HookSeen | None, now: datetime) -> Prime:
+def judged(context: Context, sight: Sight, seen: HookSeen | None, now: datetime) -> Prime:
     """Return what is to be done with what hangs on a hook, seen from this worktree."""
     hook = seen.hook if seen else None
     if hook is None:
         return prime(
             Read.UNREADABLE if seen else Read.MISSING, LeaseSeen.UNKNOWN, has_partial=False, desktop=Desktop.FREE
         )
-    lease = lease_seen(sight, hook, worktree=worktree_id(desk.place), now=now)
-    has_partial = hook.handoff is not None or has_own_commits(desk, hook.status.branch)
-    return prime(hook.state, lease, has_partial=has_partial, desktop=_desktop(desk, hook.status.issue))
+    lease = lease_seen(sight, hook, worktree=worktree_id(context.place), now=now)
+    has_partial = hook.handoff is not None or has_own_commits(context, hook.status.branch)
+    return prime(hook.state, lease, has_partial=has_partial, desktop=_desktop(context, hook.status.issue))
 
 
-def _desktop(desk: Desk, issue: int | None) -> Desktop:
-    held = desk.store.read()
+def _desktop(context: Context, issue: int | None) -> Desktop:
+    held = context.store.read()
     if held is None:
         return Desktop.FREE
     return Desktop.SAME if held.issue_number == issue else Desktop.OTHER
@@ -138,23 +138,23 @@ def _by(tip: Tip) -> str:
     return f"held by {holder_text(tip)} since {heard_of_at(tip.lease.acquired_at, clock.now()):%Y-%m-%d %H:%M} UTC"
 
 
-def _begun(desk: Desk, work: TakenWork, sha: str, now: datetime) -> Order[TakenWork]:
+def _begun(context: Context, work: TakenWork, sha: str, now: datetime) -> Order[TakenWork]:
     hook, task, before = work.hook, work.task, work.tip
     if hook is None or task is None or before is None:
         return Order(work)
     if hook.state is State.IN_PROGRESS:
-        return _gone_on_with(desk, work, before, now)
+        return _gone_on_with(context, work, before, now)
     wanted = Wanted(task.number, work.worker, hook.status.branch, before.lease.pr)
-    lease = working_claim(desk, wanted, before, now)
+    lease = working_claim(context, wanted, before, now)
     is_resumed = work.prime.verdict is Verdict.RESUME
     moved = moves.started(hook, holding_of(lease, str(work.worker)), now, is_resumed=is_resumed)
     steps = (claim_step(task.number, lease, before), Step(work.worker.ref, sha, moved))
     return Order(replace(work, hook=moved.hook, tip=Tip("", lease, before.where)), steps)
 
 
-def _gone_on_with(desk: Desk, work: TakenWork, before: Tip, now: datetime) -> Order[TakenWork]:
+def _gone_on_with(context: Context, work: TakenWork, before: Tip, now: datetime) -> Order[TakenWork]:
     """Leave work that is under way here as it is; a claim that has run out is renewed before others put it back."""
-    if not is_expired(before.lease, now, desk.settings.lease.allowance_s):
+    if not is_expired(before.lease, now, context.settings.lease.allowance_s):
         return Order(work)
     lease = renewed(before, Change(now, phase=WORKING))
     step = Step(claim_ref(lease.issue), before.sha, lease, parent_of_renewal(before))
@@ -191,18 +191,20 @@ def _unblocked(seen: HookSeen) -> HookSeen:
     return replace(seen, hook=replace(hook, status=hook.status.model_copy(update={"status": before})))
 
 
-def _claimed_here(desk: Desk, task: Task, hook: Hook, tip: Tip | None) -> Taken | None:
+def _claimed_here(context: Context, task: Task, hook: Hook, tip: Tip | None) -> Taken | None:
     """Claim the issue in this worktree; the hook has decided whose it is, so the board's word is no objection."""
-    held = desk.store.read()
+    held = context.store.read()
     if held is not None:
-        held = _with_lease(desk, held, tip)
-        return finish(desk, held) if held.is_unmirrored else None
-    return take_task(desk, replace(task, open_blockers=()), Wish(branch=hook.status.branch, take_over=True, held=tip))
+        held = _with_lease(context, held, tip)
+        return finish(context, held) if held.is_unmirrored else None
+    return take_task(
+        context, replace(task, open_blockers=()), Wish(branch=hook.status.branch, take_over=True, held=tip)
+    )
 
 
-def _with_lease(desk: Desk, claim: Claim, tip: Tip | None) -> Claim:
+def _with_lease(context: Context, claim: Claim, tip: Tip | None) -> Claim:
     """Let the claim that is held here already prove the holding that was begun just now."""
     if tip is None or (claim.lease and claim.lease.nonce == tip.lease.nonce):
         return claim
-    with desk.store.locked() as token:
-        return desk.store.save(token, seen=claim, changed=claim.model_copy(update={"lease": noted(tip)}))
+    with context.store.locked() as token:
+        return context.store.save(token, seen=claim, changed=claim.model_copy(update={"lease": noted(tip)}))

@@ -8,7 +8,7 @@ import httpx
 import pytest
 import respx
 from documented import Documented
-from local_github import Local, desk_in, repository_in, settings_of
+from local_github import Local, context_in, repository_in, settings_of
 
 from agent_sync.emulator.server import running
 from agent_sync.gateway.port import Gateway
@@ -37,7 +37,7 @@ def documented(tmp_path: Path) -> Iterator[Documented]:
     root = repository_in(tmp_path / "documented", "git@github.com:octo/demo.git")
 
     def open_gateway(token: str, sleep: Callable[[float], None], tables: dict[str, Any]) -> Gateway:
-        return connect(desk_in(root, settings_of(**tables), GH_TOKEN=token), sleep=sleep)
+        return connect(context_in(root, settings_of(**tables), GH_TOKEN=token), sleep=sleep)
 
     with respx.mock(assert_all_called=False) as router:
         yield Documented(router, open_gateway)

@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.gateway.port import Gateway
 from agent_sync.gateway.transport.connect import connect
 from agent_sync.settings import Settings
@@ -20,12 +20,12 @@ def settings_of(**tables: dict[str, Any]) -> Settings:
     return Settings.model_validate({"project": {"number": 1}} | tables)
 
 
-def desk_in(root: Path, settings: Settings, **environment: str) -> Desk:
-    """Return the desk of a worktree with exactly this environment."""
+def context_in(root: Path, settings: Settings, **environment: str) -> Context:
+    """Return the context of a worktree with exactly this environment."""
     place = worktree(str(root))
     assert place is not None
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "GIT_CONFIG_GLOBAL")}
-    return Desk(place, settings, kept | environment, connect)
+    return Context(place, settings, kept | environment, connect)
 
 
 def repository_in(root: Path, remote: str) -> Path:
@@ -48,8 +48,8 @@ class Local:
     def gateway(self, *, token: str = "any", **tables: dict[str, Any]) -> Gateway:
         """Return a gateway that notes its waits and does not really wait."""
         settings = settings_of(**({"github": {"url": self.url}} | tables))
-        desk = desk_in(self.root, settings, GH_TOKEN=token, AGENT_SYNC_GITHUB_URL=self.url)
-        return connect(desk, sleep=self.slept.append)
+        context = context_in(self.root, settings, GH_TOKEN=token, AGENT_SYNC_GITHUB_URL=self.url)
+        return connect(context, sleep=self.slept.append)
 
     def act(self, name: str, /, **fields: Any) -> Any:
         """Let somebody act on the world."""

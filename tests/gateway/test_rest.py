@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import time_machine
 from behaviour import order
-from local_github import desk_in, repository_in, settings_of
+from local_github import context_in, repository_in, settings_of
 from scripted import scripted
 
 from agent_sync.errors import AgentSyncError, GitHubDown, MissingScope, NotFound, NotSignedIn, RateLimited
@@ -36,8 +36,8 @@ def gateway(script, slept, tmp_path):
     """A gateway to that server."""
     root = repository_in(tmp_path / "scripted", "git@github.com:octo/demo.git")
     settings = settings_of(github={"url": script.url})
-    desk = desk_in(root, settings, GH_TOKEN="ghp_scripted", AGENT_SYNC_GITHUB_URL=script.url)
-    return connect(desk, sleep=slept.append)
+    context = context_in(root, settings, GH_TOKEN="ghp_scripted", AGENT_SYNC_GITHUB_URL=script.url)
+    return connect(context, sleep=slept.append)
 
 
 def test_scopes_of_a_classic_token(script, gateway):

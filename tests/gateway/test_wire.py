@@ -9,21 +9,21 @@ import sys
 import httpx
 import pytest
 from documented import answer
-from local_github import desk_in, repository_in, settings_of
+from local_github import context_in, repository_in, settings_of
 
 from agent_sync.errors import BadConfig, NotSignedIn
 from agent_sync.gateway.transport.connect import connect
 
 LOADED = """
 import json, os, sys
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.gateway.transport.connect import connect
 from agent_sync.worktree import worktree
 from agent_sync.settings import Settings
 settings = Settings.model_validate({{"project": {{"number": 1}}, "github": {{"url": {url!r}}}}})
-desk = Desk(worktree({root!r}), settings, dict(os.environ), connect)
+context = Context(worktree({root!r}), settings, dict(os.environ), connect)
 before = set(sys.modules)
-gateway = connect(desk)
+gateway = connect(context)
 connected = set(sys.modules)
 gateway.card(42)
 print(json.dumps([sorted(connected - before), sorted(set(sys.modules) - before)]))
@@ -88,12 +88,12 @@ def test_a_worktree_without_a_github_is_told_so(tmp_path):
     """Connecting stops with a message where the repository or the token cannot be known."""
     root = repository_in(tmp_path / "plain", "/srv/git/demo.git")
     with pytest.raises(BadConfig, match="names no GitHub repository"):
-        connect(desk_in(root, settings_of()))
+        connect(context_in(root, settings_of()))
     with pytest.raises(BadConfig, match="no remote 'upstream'"):
-        connect(desk_in(root, settings_of(git={"remote": "upstream"})))
+        connect(context_in(root, settings_of(git={"remote": "upstream"})))
     cloud = repository_in(tmp_path / "cloud", "git@github.com:octo/demo.git")
     with pytest.raises(NotSignedIn):
-        connect(desk_in(cloud, settings_of(), PATH="/usr/bin"))
+        connect(context_in(cloud, settings_of(), PATH="/usr/bin"))
 
 
 def test_a_real_push_is_seen(local):

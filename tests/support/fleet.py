@@ -9,7 +9,7 @@ from typing import Any
 from support.unasked_github import UnaskedGitHub
 
 from agent_sync import settings
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError
 from agent_sync.task.decision.actions import CardChange
 from agent_sync.task.decision.facts import NoCard
@@ -98,12 +98,12 @@ class Machine:
     root: Path
     issues: Issues
 
-    def desk(self, **variables: str) -> Desk:
+    def context(self, **variables: str) -> Context:
         """Sit down as a fresh process would."""
         place = worktree(str(self.root))
         assert place
         environment = dict(os.environ) | variables
-        return Desk(place, settings.load(place, environment).settings, environment, lambda _: self.issues)
+        return Context(place, settings.load(place, environment).settings, environment, lambda _: self.issues)
 
     def git(self, *arguments: str) -> str:
         """Run git here."""

@@ -9,7 +9,7 @@ from support.github import FakeGitHub
 from support.stage import Theatre
 
 from agent_sync import settings
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.gates.plan.repo import Repo
 from agent_sync.worktree import worktree
 
@@ -61,7 +61,7 @@ class GatedProject:
         self.git("commit", "-q", "--allow-empty", "-m", message)
         return self.git("rev-parse", "HEAD")
 
-    def desk(self, **variables: str) -> Desk:
+    def context(self, **variables: str) -> Context:
         """Sit down, as a new process would."""
         place = worktree(str(self.root))
         assert place
@@ -69,12 +69,12 @@ class GatedProject:
         for name in ("CI", "GITHUB_ACTIONS"):
             if name not in variables:
                 environment.pop(name, None)
-        return Desk(place, settings.load(place, environment).settings, environment, lambda _: FakeGitHub())
+        return Context(place, settings.load(place, environment).settings, environment, lambda _: FakeGitHub())
 
     def repo(self, **variables: str) -> Repo:
         """Ask git as the gate does."""
-        desk = self.desk(**variables)
-        return Repo(desk.git, desk.place, self.root)
+        context = self.context(**variables)
+        return Repo(context.git, context.place, self.root)
 
     @property
     def logs(self) -> list[str]:

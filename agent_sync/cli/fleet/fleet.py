@@ -8,7 +8,7 @@ import click
 
 from agent_sync.cli.console import working
 from agent_sync.cli.telling import situation_values
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.fleet.reading import Fleet, Held, WorkHook, fleet
 from agent_sync.leases.model import Lease, State, Tip, Where
 from agent_sync.leases.rules import expires_at, is_expired
@@ -20,13 +20,13 @@ from agent_sync.task.situation_here import situation_of
 from agent_sync.worktree import worktree
 
 
-def show_all(desk: Desk, *, as_json: bool) -> None:
+def show_all(context: Context, *, as_json: bool) -> None:
     """List what is held, where, since when and until when; this clone's own worktrees are named."""
     with working("asking the remote"):
-        seen = fleet(desk)
-    rows = rows_of(seen, clock.now(), allowance_s=desk.settings.lease.allowance_s)
+        seen = fleet(context)
+    rows = rows_of(seen, clock.now(), allowance_s=context.settings.lease.allowance_s)
     for row in rows:
-        row.update(_situated(desk, seen, row["root"]))
+        row.update(_situated(context, seen, row["root"]))
     if as_json:
         hooks = [{"worker": hook.worker, "status": hook.status, "trouble": hook.trouble} for hook in seen.hooks]
         values = {"where": seen.where.value, "reason": seen.reason, "claims": rows, "hooks": hooks}
@@ -38,7 +38,7 @@ def show_all(desk: Desk, *, as_json: bool) -> None:
         click.echo(_hook_line(hook))
     if not rows:
         click.echo("No issue of this repository is claimed.")
-    click.echo(_reach(desk, seen))
+    click.echo(_reach(context, seen))
 
 
 def rows_of(seen: Fleet, now: datetime, *, allowance_s: float) -> list[dict[str, Any]]:
@@ -62,13 +62,13 @@ def line_of(row: dict[str, Any]) -> str:
     return " · ".join(part for part in (*parts, only, own, row["trouble"], following) if part)
 
 
-def _situated(desk: Desk, seen: Fleet, root: str | None) -> dict[str, Any]:
+def _situated(context: Context, seen: Fleet, root: str | None) -> dict[str, Any]:
     """Return how the task of a worktree of this clone stands; of others only their lease is known."""
     held = next((one for one in seen.here if one.root == root and one.claim), None)
     if held is None:
         return {}
     place = worktree(held.root)
-    stands = situation_of(desk.at(place), held.claim) if place else None
+    stands = situation_of(context.at(place), held.claim) if place else None
     return {"situation": situation_values(stands), "next": next_step(stands).command} if stands else {}
 
 
@@ -143,7 +143,7 @@ def _hook_line(hook: WorkHook) -> str:
     return f"work hook {quoted(hook.worker, limit=60)}: {quoted(str(state), limit=60)}"
 
 
-def _reach(desk: Desk, seen: Fleet) -> str:
+def _reach(context: Context, seen: Fleet) -> str:
     if seen.where is Where.REMOTE:
-        return f"From {desk.settings.git.remote}, just now."
+        return f"From {context.settings.git.remote}, just now."
     return f"Only what this clone knows: {one_line(seen.reason, limit=300)}."

@@ -11,7 +11,7 @@ import click
 
 from agent_sync.cli.gates import gauntlet_care, gauntlet_views
 from agent_sync.cli.gates.progress import listener
-from agent_sync.cli.here import desk_here
+from agent_sync.cli.here import context_here
 from agent_sync.errors import BadInput, Exit
 from agent_sync.gates.config.project import find_project
 from agent_sync.gates.plan.changes import Wanted
@@ -48,7 +48,7 @@ def _running(function: Command) -> Command:
 @command.command("run")
 @_running
 @click.pass_context
-def run(context: click.Context, /, **options: Any) -> None:
+def run(ctx: click.Context, /, **options: Any) -> None:
     """Run all gates on what changed; exit 0 if they pass, 1 if not.
 
     \b
@@ -57,39 +57,39 @@ def run(context: click.Context, /, **options: Any) -> None:
       agent-sync gate run --gate lint
       agent-sync gate run --base-branch origin/release --json
     """
-    context.exit(ran_gates(Scope(), options))
+    ctx.exit(ran_gates(Scope(), options))
 
 
 @command.command("check")
 @_running
 @click.pass_context
-def check(context: click.Context, /, **options: Any) -> None:
+def check(ctx: click.Context, /, **options: Any) -> None:
     """Run the checks only; exit 0 if they pass, 1 if not.
 
     \b
     Example:
       agent-sync gate check --uncommitted
     """
-    context.exit(ran_gates(Scope(frozenset({"check"})), options))
+    ctx.exit(ran_gates(Scope(frozenset({"check"})), options))
 
 
 @command.command("review")
 @_running
 @click.pass_context
-def review(context: click.Context, /, **options: Any) -> None:
+def review(ctx: click.Context, /, **options: Any) -> None:
     """Run the reviews only; exit 0 if they pass, 1 if not.
 
     \b
     Example:
       agent-sync gate review --gate security
     """
-    context.exit(ran_gates(Scope(frozenset({"review"})), options))
+    ctx.exit(ran_gates(Scope(frozenset({"review"})), options))
 
 
 def ran_gates(scope: Scope, options: dict[str, Any]) -> Exit:
     """Run gates, say how they came out, and return the exit status that says it to programs."""
-    desk = desk_here()
-    root = find_project(process_dir(), desk.place.root)
+    context = context_here()
+    root = find_project(process_dir(), context.place.root)
     if root is None:
         raise BadInput("There is no .gauntlet/config.yml here.", helps="agent-sync gate init")
     wanted = Wanted(options["base"], options["commit"], options["uncommitted"])
@@ -97,7 +97,7 @@ def ran_gates(scope: Scope, options: dict[str, Any]) -> Exit:
         raise click.UsageError("Use either --commit or --uncommitted.")
     run_options = RunOptions(wanted, dataclasses.replace(scope, gate=options["gate"]), again=options["again"])
     with listener(is_silent=options["as_json"], is_terminal=sys.stdout.isatty()) as ears:
-        result = execute_run(desk, root, run_options, ears)
+        result = execute_run(context, root, run_options, ears)
     _said(result, root, as_json=options["as_json"])
     return exit_status(result.status)
 

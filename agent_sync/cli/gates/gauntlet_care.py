@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from agent_sync.cli.gates.gauntlet_views import project_here
-from agent_sync.cli.here import desk_here
+from agent_sync.cli.here import context_here
 from agent_sync.errors import BadInput, LockHeld
 from agent_sync.gates.config.model import CONFIG_DIR
 from agent_sync.gates.config.starter import starter_files
@@ -22,15 +22,15 @@ def clean() -> None:
     Example:
       agent-sync gate clean
     """
-    desk, loaded = project_here()
+    context, loaded = project_here()
     logs = LogDir(loaded.project.log_dir)
-    repo = Repo(desk.git, desk.place, loaded.project.root)
+    repo = Repo(context.git, context.place, loaded.project.root)
     if not logs.path.exists():
         click.echo("Nothing to clean: there is no log directory.")
         return
     # Before the lock, which is a file in there.
     logs.refuse_foreign(repo)
-    with lock.alone(desk.place, logs.path) as is_alone:
+    with lock.alone(context.place, logs.path) as is_alone:
         if not is_alone:
             raise LockHeld("A gate run is in progress.", attempted="cleaning", helps="agent-sync gate status")
         moved = cleaning.clean(logs, repo, keep=loaded.project.max_previous_logs, with_state=True)
@@ -47,8 +47,8 @@ def init(*, yes: bool, dry_run: bool) -> None:
     Example:
       agent-sync gate init --dry-run
     """
-    desk = desk_here()
-    repo = Repo(desk.git, desk.place, Path(desk.place.root))
+    context = context_here()
+    repo = Repo(context.git, context.place, Path(context.place.root))
     target = repo.project / CONFIG_DIR
     if target.exists():
         raise BadInput(f"{target} already exists.", helps="agent-sync gate validate")

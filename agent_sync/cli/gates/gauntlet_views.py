@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from agent_sync.cli.here import desk_here
-from agent_sync.context import Desk
+from agent_sync.cli.here import context_here
+from agent_sync.context import Context
 from agent_sync.errors import BadInput, Exit
 from agent_sync.gates.config.model import Loaded
 from agent_sync.gates.config.project import find_project, load_project
@@ -23,13 +23,13 @@ from agent_sync.quiet.answer import process_dir
 from agent_sync.system import clock
 
 
-def project_here() -> tuple[Desk, Loaded]:
+def project_here() -> tuple[Context, Loaded]:
     """Return the project the command was started in, as far as it could be read."""
-    desk = desk_here()
-    root = find_project(process_dir(), desk.place.root)
+    context = context_here()
+    root = find_project(process_dir(), context.place.root)
     if root is None:
         raise BadInput("There is no .gauntlet/config.yml here.", helps="agent-sync gate init")
-    return desk, load_project(root)
+    return context, load_project(root)
 
 
 @click.command("list")
@@ -61,15 +61,15 @@ def list_gates(*, as_json: bool) -> None:
 @click.command("validate")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
-def validate(context: click.Context, *, as_json: bool) -> None:
+def validate(ctx: click.Context, *, as_json: bool) -> None:
     """Check the configuration; exit 1 if it cannot be used.
 
     \b
     Example:
       agent-sync gate validate
     """
-    desk, loaded = project_here()
-    problems = (*loaded.problems, *read_user(desk.environment).problems)
+    context, loaded = project_here()
+    problems = (*loaded.problems, *read_user(context.environment).problems)
     if as_json:
         values = [{"file": str(p.file), "line": p.line, "message": p.message, "error": p.is_error} for p in problems]
         click.echo(json.dumps(values))
@@ -77,7 +77,7 @@ def validate(context: click.Context, *, as_json: bool) -> None:
         for problem in problems:
             click.echo(f"{'✗ error' if problem.is_error else '! warning'}  {problem}")
         click.echo("The configuration cannot be used." if loaded.errors else "✓ The configuration is valid.")
-    context.exit(Exit.FAILED if loaded.errors else Exit.OK)
+    ctx.exit(Exit.FAILED if loaded.errors else Exit.OK)
 
 
 @click.command("health")
@@ -89,11 +89,11 @@ def health(*, as_json: bool) -> None:
     Example:
       agent-sync gate health
     """
-    desk, loaded = project_here()
+    context, loaded = project_here()
     state = states.read(loaded.project.log_dir)
     cooling = Cooling(state.unhealthy if state else {}, clock.now())
     wanted = loaded.project.default_preference or tuple(ADAPTERS)
-    found = {name: _health(name, desk, cooling) for name in wanted}
+    found = {name: _health(name, context, cooling) for name in wanted}
     if as_json:
         click.echo(json.dumps({"reviewers": found, "problems": [str(problem) for problem in loaded.problems]}))
         return
@@ -102,11 +102,11 @@ def health(*, as_json: bool) -> None:
     _complain(loaded)
 
 
-def _health(name: str, desk: Desk, cooling: Cooling) -> str:
+def _health(name: str, context: Context, cooling: Cooling) -> str:
     adapter = adapter_of(name)
     if adapter is None:
         return f"not known; known: {', '.join(ADAPTERS)}"
-    if not is_installed(adapter, desk.environment):
+    if not is_installed(adapter, context.environment):
         return f"{adapter.binary} is not installed, or not on PATH"
     return "usage limit reached; will be tried again within the hour" if cooling.is_cooling(adapter.name) else "ready"
 
@@ -123,10 +123,10 @@ def detect(*, as_json: bool, uncommitted: bool, commit: str, base: str) -> None:
     Example:
       agent-sync gate detect --base-branch origin/main
     """
-    desk, loaded = project_here()
+    context, loaded = project_here()
     if loaded.errors:
         raise BadInput(str(loaded.errors[0]), helps="agent-sync gate validate")
-    changes, plan = look(desk, loaded, RunOptions(Wanted(base, commit, uncommitted)))
+    changes, plan = look(context, loaded, RunOptions(Wanted(base, commit, uncommitted)))
     if as_json:
         jobs = [job.id for job in plan.jobs]
         skipped = {one.id: one.reason for one in plan.skipped}
@@ -151,8 +151,8 @@ def status(*, as_json: bool) -> None:
     Example:
       agent-sync gate status
     """
-    desk, loaded = project_here()
-    values = _status(desk, loaded)
+    context, loaded = project_here()
+    values = _status(context, loaded)
     if as_json:
         click.echo(json.dumps(values, default=str))
         return
@@ -160,11 +160,11 @@ def status(*, as_json: bool) -> None:
         click.echo(f"{name.replace('_', ' '):<14} {'-' if value in (None, '', []) else value}")
 
 
-def _status(desk: Desk, loaded: Loaded) -> dict[str, Any]:
+def _status(context: Context, loaded: Loaded) -> dict[str, Any]:
     project = loaded.project
     logs = LogDir(project.log_dir)
     state = states.read(logs.path)
-    hook = hook_settings(read_user(desk.environment), project.hook_enabled, desk.environment)
+    hook = hook_settings(read_user(context.environment), project.hook_enabled, context.environment)
     console: Path | None = logs.console(logs.last_run())
     return {
         "last_status": state.status if state else "",

@@ -4,7 +4,7 @@ import os
 
 import click
 
-from agent_sync.cli.here import desk_here
+from agent_sync.cli.here import context_here
 from agent_sync.cli.record.recorded import record_here
 from agent_sync.errors import BadInput
 from agent_sync.events.parts.record import may_have_record
@@ -34,10 +34,10 @@ def command(*, text: str, trigger: str, auto: bool) -> None:
     description = readable(text)
     if not description:
         raise BadInput("A checkpoint needs a description.", helps="agent-sync checkpoint --help")
-    desk = desk_here()
-    record_here(desk)
+    context = context_here()
+    record_here(context)
     what = What(Trigger(trigger), description)
-    record = recording.work(desk, lambda record, now: noted(record, desk.git, (what,), now, os.urandom))
+    record = recording.work(context, lambda record, now: noted(record, context.git, (what,), now, os.urandom))
     if record:
         click.echo(f"Checkpoint: {record.checkpoints[-1].checkpoint_id} ({description})")
 
@@ -45,8 +45,8 @@ def command(*, text: str, trigger: str, auto: bool) -> None:
 def _reconcile_quietly() -> None:
     """Take in what git has seen; a commit must not fail or complain because of it, so trouble waits in the outbox."""
     try:
-        desk = desk_here(keeps_record=False)
-        if may_have_record(desk):
-            recording.attempt(desk, recording.catch_up)
+        context = context_here(keeps_record=False)
+        if may_have_record(context):
+            recording.attempt(context, recording.catch_up)
     except Exception:  # noqa: BLE001  # whatever it is, the commit is made and this command is not about it
         return

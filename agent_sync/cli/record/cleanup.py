@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from agent_sync.cli.here import desk_here
+from agent_sync.cli.here import context_here
 from agent_sync.cli.record.recorded import home_here
 from agent_sync.record.disk.cleanup import Due, Read, clean, due, records_in
 from agent_sync.record.disk.disk import disk
@@ -30,9 +30,9 @@ def command(*, hooks: bool, retention: str, dry_run: bool, as_json: bool) -> Non
       agent-sync cleanup --hooks --dry-run
       agent-sync cleanup --hooks --retention 7d
     """
-    desk = desk_here()
-    home, now = home_here(desk), clock.now()
-    kept = uniform(parsed(retention)) if retention else configured(desk.settings.record)
+    context = context_here()
+    home, now = home_here(context), clock.now()
+    kept = uniform(parsed(retention)) if retention else configured(context.settings.record)
     workspaces = [home.root / "workspaces" / name for name in home.workspaces()]
     read = reader(home)
     with disk("cleaning up the records"):

@@ -2,9 +2,9 @@
 
 import click
 
-from agent_sync.cli.here import desk_here
+from agent_sync.cli.here import context_here
 from agent_sync.cli.record.recorded import record_here, tell_standing
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.errors import HumansOnly, IllegalMove
 from agent_sync.record import keep as recording
 from agent_sync.record.machine import by_hand
@@ -30,9 +30,9 @@ def approve(*, reason: str, yes: bool) -> None:
     Example:
       agent-sync approve --reason "the failing test is known to be flaky"
     """
-    desk = _decidable(yes=yes, command="approve")
-    is_step_done = record_here(desk)[1].template != CLAIM_TO_CLOSE
-    record = recording.work(desk, lambda record, now: by_hand.approved(record, reason, now), completes=is_step_done)
+    context = _decidable(yes=yes, command="approve")
+    is_step_done = record_here(context)[1].template != CLAIM_TO_CLOSE
+    record = recording.work(context, lambda record, now: by_hand.approved(record, reason, now), completes=is_step_done)
     if record:
         tell_standing(record)
 
@@ -49,8 +49,8 @@ def reject(*, reason: str, yes: bool) -> None:
     Example:
       agent-sync reject --reason "the test must pass"
     """
-    desk = _decidable(yes=yes, command="reject")
-    record = recording.work(desk, lambda record, now: by_hand.rejected(record, reason, now))
+    context = _decidable(yes=yes, command="reject")
+    record = recording.work(context, lambda record, now: by_hand.rejected(record, reason, now))
     if record:
         tell_standing(record)
 
@@ -64,26 +64,26 @@ def abandon(*, reason: str) -> None:
     Example:
       agent-sync abandon --reason "not needed any more"
     """
-    desk = desk_here()
-    task_id = record_here(desk)[1].task_id
-    claim = desk.store.read()
+    context = context_here()
+    task_id = record_here(context)[1].task_id
+    claim = context.store.read()
     if claim:
         message = f"Task {task_id} belongs to the claim on issue #{claim.issue_number}; release that first."
         raise IllegalMove(message, attempted="abandoning the task", helps="agent-sync release")
     now = clock.now()
     why = readable(reason) or "abandoned by command"
-    record = desk.recorder.change(lambda record: abandoned(record, why, now), now)
+    record = context.recorder.change(lambda record: abandoned(record, why, now), now)
     if record:
         tell_standing(record)
     click.echo(f"To reopen it: agent-sync resume --reopen {task_id}")
 
 
-def _decidable(*, yes: bool, command: str) -> Desk:
-    """Return the desk where a human may decide; who works for an agent is not one."""
-    desk = desk_here()
-    record = record_here(desk)[1]
-    if desk.environment.get("CLAUDECODE") and not yes and record.state is State.AWAITING_HUMAN:
+def _decidable(*, yes: bool, command: str) -> Context:
+    """Return the context where a human may decide; who works for an agent is not one."""
+    context = context_here()
+    record = record_here(context)[1]
+    if context.environment.get("CLAUDECODE") and not yes and record.state is State.AWAITING_HUMAN:
         message = "Only a human may decide this, and this is an agent's session."
         helps = f"ask the human; once they have decided: agent-sync {command} --yes"
         raise HumansOnly(message, attempted=f"deciding about task {record.task_id}", helps=helps)
-    return desk
+    return context

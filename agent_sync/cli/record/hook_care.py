@@ -4,7 +4,7 @@ from typing import assert_never
 
 import click
 
-from agent_sync.cli.here import desk_here
+from agent_sync.cli.here import context_here
 from agent_sync.cli.record.recorded import home_here, record_here, tell_standing
 from agent_sync.errors import BadConfig
 from agent_sync.record import keep as recording
@@ -26,7 +26,7 @@ def regenerate() -> None:
     Example:
       agent-sync record regenerate
     """
-    store, _ = record_here(desk_here(keeps_record=False))
+    store, _ = record_here(context_here(keeps_record=False))
     is_new = store.rebuild()
     click.echo(f"{store.directory / VIEW} {'was regenerated' if is_new else 'is up to date'}.")
 
@@ -41,14 +41,14 @@ def recover() -> None:
     Example:
       agent-sync record recover
     """
-    desk = desk_here(keeps_record=False)
-    home_here(desk)
-    aside = desk.recorder.put_aside(clock.now())
+    context = context_here(keeps_record=False)
+    home_here(context)
+    aside = context.recorder.put_aside(clock.now())
     if aside:
         click.echo(f"The record was unusable. All its files are kept in {aside}.")
-        recording.catch_up(desk)
-    record_here(desk)
-    record = recovered(desk)
+        recording.catch_up(context)
+    record_here(context)
+    record = recovered(context)
     if record:
         tell_standing(record)
         for line in _advice(record):
@@ -84,9 +84,9 @@ def install(*, pre_push: bool) -> None:
       agent-sync record install
       agent-sync record install --pre-push
     """
-    desk = desk_here()
+    context = context_here()
     for kind in KINDS if pre_push else (POST_COMMIT,):
-        _tell_installed(githooks.install(desk.git, desk.place, kind))
+        _tell_installed(githooks.install(context.git, context.place, kind))
 
 
 def _tell_installed(result: githooks.Installed | githooks.Unchanged | githooks.Refused) -> None:
@@ -109,8 +109,8 @@ def uninstall() -> None:
     Example:
       agent-sync record uninstall
     """
-    desk = desk_here()
-    match githooks.uninstall(desk.git, desk.place):
+    context = context_here()
+    match githooks.uninstall(context.git, context.place):
         case githooks.Removed(files=files):
             click.echo(f"Removed from {', '.join(str(file) for file in files)}.")
         case githooks.Unchanged(file=file):

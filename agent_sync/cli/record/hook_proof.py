@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from agent_sync.cli.here import desk_here
+from agent_sync.cli.here import context_here
 from agent_sync.cli.record.hook_views import integrity_text
 from agent_sync.cli.record.recorded import home_here, task_here
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.errors import BadRecord, RecordUnavailable
 from agent_sync.record.disk.home import workspace_of
 from agent_sync.record.disk.recorder import Kept
@@ -23,7 +23,7 @@ from agent_sync.record.receipts.verification_text import exit_status, lines, sig
     "--task", default="", help="The task it belongs to; default: this worktree's, then all of this workspace."
 )
 @click.pass_context
-def verify_receipt(context: click.Context, *, receipt_id: str, task: str) -> None:
+def verify_receipt(ctx: click.Context, *, receipt_id: str, task: str) -> None:
     """Check a receipt: its signature, its entry in the history, and the output it covers.
 
     Exit code 0 if it is valid and the command passed, 1 if it is valid and the command failed, 5 if it is INVALID,
@@ -34,22 +34,22 @@ def verify_receipt(context: click.Context, *, receipt_id: str, task: str) -> Non
       agent-sync record verify-receipt rcpt-001
       agent-sync record verify-receipt rcpt-001 --task fix-null-pointer-in-config
     """
-    desk = desk_here(keeps_record=False)
-    found = found_receipt(receipt_id, [task_here(desk, task)] if task else _records(desk))
+    context = context_here(keeps_record=False)
+    found = found_receipt(receipt_id, [task_here(context, task)] if task else _records(context))
     if found is None:
         click.echo(f"error[no-receipt]: There is no receipt {receipt_id!r}.", err=True)
         click.echo("  try: agent-sync record status", err=True)
-        context.exit(exit_status(None))
-    verdict = examined(*found, desk.environment)
+        ctx.exit(exit_status(None))
+    verdict = examined(*found, context.environment)
     for line in lines(found[1], verdict):
         click.echo(line)
-    context.exit(exit_status(verdict))
+    ctx.exit(exit_status(verdict))
 
 
-def _records(desk: Desk) -> Iterator[Kept]:
+def _records(context: Context) -> Iterator[Kept]:
     """Return the task of this worktree, then every other of the workspace, the latest first."""
-    home, workspace = home_here(desk), workspace_of(desk.place)
-    active = desk.recorder.opened()
+    home, workspace = home_here(context), workspace_of(context.place)
+    active = context.recorder.opened()
     if active:
         yield active
     others = []
@@ -75,13 +75,13 @@ def export(*, _format: str, task: str) -> None:
     Example:
       agent-sync record export --format json > hook-debug.json
     """
-    desk = desk_here(keeps_record=False)
-    click.echo(json.dumps(_exported(desk, task_here(desk, task)), ensure_ascii=False, indent=2))
+    context = context_here(keeps_record=False)
+    click.echo(json.dumps(_exported(context, task_here(context, task)), ensure_ascii=False, indent=2))
 
 
-def _exported(desk: Desk, kept: Kept) -> dict[str, Any]:
+def _exported(context: Context, kept: Kept) -> dict[str, Any]:
     store, record = kept
-    verified = {one.receipt_id: signature_text(examined(kept, one, desk.environment)) for one in record.receipts}
+    verified = {one.receipt_id: signature_text(examined(kept, one, context.environment)) for one in record.receipts}
     return {
         "path": str(store.directory),
         "record": record.model_dump(mode="json"),

@@ -6,9 +6,9 @@ from typing import Any, assert_never
 
 import click
 
-from agent_sync.cli.here import desk_here
+from agent_sync.cli.here import context_here
 from agent_sync.cli.record.recorded import age, record_here, standing_of, task_here
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.errors import BadRecord, Exit
 from agent_sync.record.crash.owner import standing
 from agent_sync.record.crash.proc import SystemProcesses
@@ -33,7 +33,7 @@ _LIVES = {
 @click.command("status")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
-def status(context: click.Context, *, as_json: bool) -> None:
+def status(ctx: click.Context, *, as_json: bool) -> None:
     """Show the state of this worktree's task and whether its record is intact.
 
     Exit code 0, 1 if no task is recorded, 5 if the record is damaged.
@@ -43,23 +43,23 @@ def status(context: click.Context, *, as_json: bool) -> None:
       agent-sync record status
       agent-sync record status --json | jq -r .state
     """
-    desk = desk_here(keeps_record=False)
+    context = context_here(keeps_record=False)
     try:
-        kept = record_here(desk)
+        kept = record_here(context)
     except BadRecord as error:
         click.echo(f"error[{error.code}]: {error}", err=True)
-        context.exit(Exit.INVALID)
+        ctx.exit(Exit.INVALID)
     found = kept[0].integrity(kept[1])
-    values = status_values(desk, kept, clock.now())
+    values = status_values(context, kept, clock.now())
     if as_json:
         click.echo(json.dumps(values, ensure_ascii=False))
     else:
         for line in _lines(kept[1], values, clock.now()):
             click.echo(line)
-    context.exit(Exit.INVALID if isinstance(found, BrokenAt) else Exit.OK)
+    ctx.exit(Exit.INVALID if isinstance(found, BrokenAt) else Exit.OK)
 
 
-def status_values(desk: Desk, kept: Kept, now: datetime) -> dict[str, Any]:
+def status_values(context: Context, kept: Kept, now: datetime) -> dict[str, Any]:
     """Return what is known of a task and its record, for programs."""
     store, record = kept
     step = record.current_step
@@ -78,7 +78,7 @@ def status_values(desk: Desk, kept: Kept, now: datetime) -> dict[str, Any]:
         "checkpoints": record.checkpoints_total,
         "receipts": record.receipts_total,
         "receipts_listed": len(record.receipts),
-        "receipts_valid": len(valid_ids(record, desk.environment)),
+        "receipts_valid": len(valid_ids(record, context.environment)),
         "owner": record.owner.model_dump() | {"standing": standing(record.owner, SystemProcesses())},
         "integrity": integrity_text(store.integrity(record)),
         "damaged_copies": [str(path) for path in store.quarantined()],
@@ -146,7 +146,7 @@ def checkpoints(*, task: str, as_json: bool) -> None:
     Example:
       agent-sync record checkpoints --json | jq -r '.[].description'
     """
-    found = all_checkpoints(task_here(desk_here(keeps_record=False), task))
+    found = all_checkpoints(task_here(context_here(keeps_record=False), task))
     if as_json:
         click.echo(json.dumps(found, ensure_ascii=False))
         return

@@ -5,7 +5,7 @@ from typing import Any
 
 from agent_sync.cli.record.hook_views import checkpoint_line, status_values
 from agent_sync.cli.record.recorded import standing_of
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError
 from agent_sync.system import clock
 
@@ -18,13 +18,13 @@ class Seen:
     lines: tuple[str, ...] = ()
 
 
-def record_seen(desk: Desk) -> Seen:
+def record_seen(context: Context) -> Seen:
     """Return what is on record for this worktree; nothing where nothing is."""
     try:
-        found = desk.recorder.opened()
+        found = context.recorder.opened()
         if found is None:
             return Seen()
-        values = status_values(desk, found, clock.now())
+        values = status_values(context, found, clock.now())
     except (AgentSyncError, OSError) as error:
         return Seen({"trouble": str(error)}, (f"Hook State: cannot be read: {error} Try: agent-sync record recover",))
     record = found[1]

@@ -4,7 +4,7 @@ from datetime import datetime
 
 import click
 
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.errors import BadConfig, BadInput, NoRecord
 from agent_sync.record import keep as recording
 from agent_sync.record.disk.home import Home, workspace_of
@@ -15,32 +15,32 @@ from agent_sync.record.machine.states import TERMINAL, State
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
 
-def home_here(desk: Desk) -> Home:
+def home_here(context: Context) -> Home:
     """Return where records live, or say why there is no such place."""
-    if desk.recorder.home is None:
+    if context.recorder.home is None:
         helps = "set HOME, or record.enabled in .agent-sync.toml"
         raise BadConfig("No recovery records are kept here: they are off, or there is no home.", helps=helps)
-    return desk.recorder.home
+    return context.recorder.home
 
 
-def record_here(desk: Desk) -> Kept:
+def record_here(context: Context) -> Kept:
     """Return the record of the task that is going on in this worktree; a claim that has none yet gets one."""
-    home_here(desk)
-    found = desk.recorder.opened()
-    if found is None and desk.store.file.exists():
-        recording.catch_up(desk)
-        found = desk.recorder.opened()
+    home_here(context)
+    found = context.recorder.opened()
+    if found is None and context.store.file.exists():
+        recording.catch_up(context)
+        found = context.recorder.opened()
     if found is None:
         helps = "agent-sync start TEXT --template bugfix, or agent-sync claim ISSUE"
         raise NoRecord("No task is recorded for this worktree.", helps=helps)
     return found
 
 
-def task_here(desk: Desk, task_id: str) -> Kept:
+def task_here(context: Context, task_id: str) -> Kept:
     """Return the record of a task by its id, ended or not; without one, that of the task that is going on."""
     if not task_id:
-        return record_here(desk)
-    home, workspace = home_here(desk), workspace_of(desk.place)
+        return record_here(context)
+    home, workspace = home_here(context), workspace_of(context.place)
     if task_id not in home.tasks(workspace):
         known = ", ".join(home.tasks(workspace)) or "none"
         raise BadInput(

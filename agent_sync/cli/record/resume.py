@@ -2,11 +2,11 @@
 
 import click
 
-from agent_sync.cli.here import desk_here
+from agent_sync.cli.here import context_here
 from agent_sync.cli.record.recorded import record_here, task_here, tell_standing
 from agent_sync.cli.record.start import begun, refuse_second, tell_begun
 from agent_sync.cli.telling import next_line
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.errors import IllegalMove
 from agent_sync.record import keep as recording
 from agent_sync.record.crash.owner import standing
@@ -38,39 +38,39 @@ def command(*, reopen: str) -> None:
       agent-sync resume
       agent-sync resume --reopen fix-null-pointer-in-config
     """
-    desk = desk_here()
+    context = context_here()
     if reopen:
-        _reopen(desk, reopen)
+        _reopen(context, reopen)
         return
-    before = record_here(desk)[1]
-    _warn_of_other(desk, before)
+    before = record_here(context)[1]
+    _warn_of_other(context, before)
     # Whoever reads only now that a human is waited for has not answered yet; and an agent is none.
-    is_answer = before.state is State.AWAITING_HUMAN and not desk.environment.get("CLAUDECODE")
-    recover(desk)
+    is_answer = before.state is State.AWAITING_HUMAN and not context.environment.get("CLAUDECODE")
+    recover(context)
     now = clock.now()
     # A start that was killed half-way is finished first.
-    desk.recorder.change(lambda record: desk.recorder.set_up(record, now), now)
-    recording.catch_up(desk, Occasion(is_work=True, is_answer=is_answer))
-    store, record = record_here(desk)
+    context.recorder.change(lambda record: context.recorder.set_up(record, now), now)
+    recording.catch_up(context, Occasion(is_work=True, is_answer=is_answer))
+    store, record = record_here(context)
     click.echo(synopsis(record, str(store.directory)))
     tell_standing(record)
     click.echo("")
     for line in to_do(record):
         click.echo(line)
     click.echo(f"\nRead on: {store.directory / VIEW}")
-    click.echo(next_line(situation_of(desk, desk.store.read())))
+    click.echo(next_line(situation_of(context, context.store.read())))
 
 
-def _warn_of_other(desk: Desk, record: Record) -> None:
-    own = desk.recorder.owner("")
+def _warn_of_other(context: Context, record: Record) -> None:
+    own = context.recorder.owner("")
     is_other = (record.owner.pid, record.owner.started) != (own.pid, own.started)
     if is_other and standing(record.owner, SystemProcesses()) is Standing.ALIVE:
         click.echo(f"warning: process {record.owner.pid} was at work on this task and is still running", err=True)
 
 
-def _reopen(desk: Desk, task_id: str) -> None:
+def _reopen(context: Context, task_id: str) -> None:
     """Begin a new record with what is left of an old one, which stays as it is."""
-    old = task_here(desk, task_id)[1]
+    old = task_here(context, task_id)[1]
     attempted = f"taking {task_id} up again"
     if old.state not in TERMINAL:
         raise IllegalMove(
@@ -83,9 +83,9 @@ def _reopen(desk: Desk, task_id: str) -> None:
     if all(step.status in _DONE for step in steps):
         message = f"Task {task_id} is complete: nothing of it is left."
         raise IllegalMove(message, attempted=attempted, helps="agent-sync start --help")
-    refuse_second(desk)
+    refuse_second(context)
     task = NewTask(old.description, old.template, branch=old.branch, resumed_from=old.task_id, steps=steps)
-    tell_begun(begun(desk, task), as_json=False)
+    tell_begun(begun(context, task), as_json=False)
 
 
 def _left(step: Step) -> Step:

@@ -4,9 +4,9 @@ import json
 
 import click
 
-from agent_sync.cli.here import desk_here
+from agent_sync.cli.here import context_here
 from agent_sync.cli.record.recorded import home_here, tell_standing
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.errors import BadInput, IllegalMove
 from agent_sync.record.disk.recorder import Kept, NewTask
 from agent_sync.record.machine.model import Record
@@ -30,22 +30,22 @@ def command(*, text: str, template: str, as_json: bool) -> None:
       agent-sync start "fix null pointer in config" --template bugfix
       agent-sync start "new importer" -t feature --json | jq -r .task_id
     """
-    desk = desk_here()
-    home_here(desk)
+    context = context_here()
+    home_here(context)
     description = readable(text)
     if not description:
         raise BadInput("The task needs a description.", helps="agent-sync start --help")
     if template == CLAIM_TO_CLOSE:
         raise BadInput("Only a claim can use this template.", helps="agent-sync claim ISSUE")
-    steps_of(template, desk.settings)
-    refuse_second(desk)
-    tell_begun(begun(desk, NewTask(description=description, template=template)), as_json=as_json)
+    steps_of(template, context.settings)
+    refuse_second(context)
+    tell_begun(begun(context, NewTask(description=description, template=template)), as_json=as_json)
 
 
-def refuse_second(desk: Desk) -> None:
+def refuse_second(context: Context) -> None:
     """Stop where a task is going on in this worktree already."""
-    found = desk.recorder.opened()
-    claim = desk.store.read()
+    found = context.recorder.opened()
+    claim = context.store.read()
     if claim:
         message = f"This worktree holds the claim on issue #{claim.issue_number}, which has a record of its own."
         raise IllegalMove(message, attempted="starting a task", helps="agent-sync status, or another worktree")
@@ -54,9 +54,9 @@ def refuse_second(desk: Desk) -> None:
         raise IllegalMove(message, attempted="starting a task", helps="agent-sync resume, or agent-sync abandon")
 
 
-def begun(desk: Desk, task: NewTask) -> Kept:
+def begun(context: Context, task: NewTask) -> Kept:
     """Begin a task; where keys or git cannot be used its record says that the set-up has failed."""
-    kept = desk.recorder.begin(task, clock.now(), lambda: _prepared(desk))
+    kept = context.recorder.begin(task, clock.now(), lambda: _prepared(context))
     assert kept is not None  # noqa: S101  # the home was asked for before
     return kept
 
@@ -73,10 +73,10 @@ def tell_begun(kept: Kept, *, as_json: bool) -> None:
     click.echo(f"Next: {next_told(record).command}")
 
 
-def _prepared(desk: Desk) -> None:
+def _prepared(context: Context) -> None:
     """Make sure of what every validation and checkpoint will need."""
-    keys.obtain(desk.environment)
-    working_tree_state(desk.git)
+    keys.obtain(context.environment)
+    working_tree_state(context.git)
 
 
 def _values(record: Record) -> dict[str, object]:

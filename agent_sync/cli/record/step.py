@@ -6,7 +6,7 @@ from datetime import datetime
 
 import click
 
-from agent_sync.cli.here import desk_here
+from agent_sync.cli.here import context_here
 from agent_sync.cli.record.recorded import record_here, tell_standing
 from agent_sync.errors import BadInput
 from agent_sync.record import keep as recording
@@ -73,8 +73,8 @@ def fail(*, reason: str) -> None:
 
 
 def _worked(change: Change, *, completes: bool = False) -> None:
-    desk = desk_here()
-    record_here(desk)
-    record = recording.work(desk, change, completes=completes)
+    context = context_here()
+    record_here(context)
+    record = recording.work(context, change, completes=completes)
     if record:
         tell_standing(record)

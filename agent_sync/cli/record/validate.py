@@ -7,9 +7,9 @@ from datetime import timedelta
 import click
 
 from agent_sync.cli.gates.gauntlet import ran_gates
-from agent_sync.cli.here import desk_here
+from agent_sync.cli.here import context_here
 from agent_sync.cli.record.recorded import record_here, tell_standing
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.errors import Exit
 from agent_sync.gates.config.project import find_project
 from agent_sync.gates.plan.plan import Scope
@@ -29,7 +29,7 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours"}
 @click.option("--label", default="", help="What the check is called.")
 @click.argument("words", nargs=-1, metavar="[-- CMD...]")
 @click.pass_context
-def command(context: click.Context, *, timeout: str, label: str, words: tuple[str, ...]) -> None:
+def command(ctx: click.Context, *, timeout: str, label: str, words: tuple[str, ...]) -> None:
     """Run a command (default: the gates) for the current step, and sign a receipt of the result.
 
     One word is a line for the shell; several are a program and its arguments. A pass completes the step, a failure
@@ -41,24 +41,24 @@ def command(context: click.Context, *, timeout: str, label: str, words: tuple[st
       agent-sync validate --timeout 10m --label lint -- "ruff check . && mypy"
       agent-sync validate
     """
-    desk = desk_here()
-    kept = record_here(desk)
+    context = context_here()
+    kept = record_here(context)
     limit = _limit(timeout)
     if not words:
-        context.exit(_gates(desk))
+        ctx.exit(_gates(context))
     shown = Outlet(sys.stdout.buffer, sys.stderr.buffer)
     sys.stdout.flush()
     given = words[0] if len(words) == 1 else words
-    record = validate(desk, kept, Check(given, readable(label), limit), shown)
-    context.exit(_told(record))
+    record = validate(context, kept, Check(given, readable(label), limit), shown)
+    ctx.exit(_told(record))
 
 
-def _gates(desk: Desk) -> Exit:
-    if find_project(process_dir(), desk.place.root) is None:
+def _gates(context: Context) -> Exit:
+    if find_project(process_dir(), context.place.root) is None:
         raise click.UsageError("There are no gates here, so name a command: agent-sync validate -- CMD")
-    before = record_here(desk)[1].receipts_total
+    before = record_here(context)[1].receipts_total
     status = ran_gates(Scope(), _EVERYTHING)
-    found = desk.recorder.opened()
+    found = context.recorder.opened()
     if found:
         made = found[1].receipts_total - before
         for receipt in found[1].receipts[-made:] if made else ():

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from agent_sync.cli.asking import is_terminal
-from agent_sync.cli.here import desk_here
+from agent_sync.cli.here import context_here
 from agent_sync.cli.record.cleanup import reader
 from agent_sync.cli.record.recorded import home_here
 from agent_sync.errors import BadInput, BadRecord, RecordUnavailable
@@ -32,8 +32,8 @@ def list_all(*, as_json: bool) -> None:
     Example:
       agent-sync workspace list
     """
-    desk = desk_here()
-    home, own = home_here(desk), workspace_of(desk.place)
+    context = context_here()
+    home, own = home_here(context), workspace_of(context.place)
     found: list[dict[str, Any]] = [
         {"name": name, "is_here": name == own, "tasks": _tasks(home, name)} for name in home.workspaces()
     ]
@@ -72,8 +72,8 @@ def destroy(*, name: str, yes: bool, force: bool) -> None:
       agent-sync workspace destroy demo-1a2b3c
     """
     # What is destroyed here must not be begun anew at the end of this very command.
-    desk = desk_here(keeps_record=False)
-    home = home_here(desk)
+    context = context_here(keeps_record=False)
+    home = home_here(context)
     if name not in home.workspaces():
         raise BadInput(f"There is no workspace {name!r}.", helps="agent-sync workspace list")
     tasks = home.tasks(name)

@@ -22,7 +22,7 @@ SHOWN = {
 @click.command("doctor")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
-def command(context: click.Context, *, as_json: bool) -> None:
+def command(ctx: click.Context, *, as_json: bool) -> None:
     """Check the whole set-up, one line each, with the command that fixes it. Exit code 1 if anything fails.
 
     Looks at the command, git, worktrees, the claim and whether it is ignored, the hooks at every level and what they
@@ -44,7 +44,7 @@ def command(context: click.Context, *, as_json: bool) -> None:
         click.echo(json.dumps({"ok": not failed, "checks": checks}, ensure_ascii=False))
     elif failed:
         click.echo(f"{failed} of {len(results)} checks failed.")
-    context.exit(Exit.FAILED if failed else Exit.OK)
+    ctx.exit(Exit.FAILED if failed else Exit.OK)
 
 
 def _print(result: Result) -> None:

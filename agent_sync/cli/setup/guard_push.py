@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from agent_sync.cli.here import desk_here
+from agent_sync.cli.here import context_here
 from agent_sync.errors import AgentSyncError, Exit
 from agent_sync.leases.guard import push_refusal
 
@@ -13,7 +13,7 @@ from agent_sync.leases.guard import push_refusal
 @click.argument("remote", required=False)
 @click.argument("url", required=False)
 @click.pass_context
-def command(context: click.Context, remote: str | None, url: str | None) -> None:
+def command(ctx: click.Context, remote: str | None, url: str | None) -> None:
     """Refuse to push the claim's branch once its lease is lost; reads what git gives a pre-push hook.
 
     \b
@@ -22,12 +22,12 @@ def command(context: click.Context, remote: str | None, url: str | None) -> None
     """
     del url
     try:
-        desk = desk_here()
-        refusal = push_refusal(desk, sys.stdin, remote=remote or desk.settings.git.remote)
+        context = context_here()
+        refusal = push_refusal(context, sys.stdin, remote=remote or context.settings.git.remote)
     except AgentSyncError as error:
         # A guard that cannot look is no reason to keep work from being saved.
         click.echo(f"agent-sync: the lease was not checked: {error}", err=True)
         return
     if refusal:
         click.echo(f"agent-sync: {refusal}", err=True)
-        context.exit(Exit.LOST)
+        ctx.exit(Exit.LOST)

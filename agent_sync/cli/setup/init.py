@@ -5,8 +5,8 @@ from pathlib import Path
 import click
 
 from agent_sync.cli.asking import agreed, is_terminal, show, tell_done
-from agent_sync.cli.here import desk_here
-from agent_sync.context import Desk
+from agent_sync.cli.here import context_here
+from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError
 from agent_sync.settings.approvals import Approvals
 from agent_sync.settings.loading import asked_in
@@ -45,11 +45,13 @@ def command(*, yes: bool, claude_md: bool, dry_run: bool) -> None:
       agent-sync init --dry-run
       agent-sync init --yes --claude-md
     """
-    desk = desk_here()
-    tree, shared = Tree(Path(desk.place.root)), Path(desk.place.shared_dir)
+    context = context_here()
+    tree, shared = Tree(Path(context.place.root)), Path(context.place.shared_dir)
     record = records.load(shared)
     may_ask = not yes and not dry_run
-    plan = installation(tree.read, record, lambda: starter(_findings(desk, may_ask=may_ask)), with_claude_md=claude_md)
+    plan = installation(
+        tree.read, record, lambda: starter(_findings(context, may_ask=may_ask)), with_claude_md=claude_md
+    )
     show(plan)
     if not plan.changes:
         click.echo("Nothing to do: everything is set up.")
@@ -57,26 +59,26 @@ def command(*, yes: bool, claude_md: bool, dry_run: bool) -> None:
         click.echo("Nothing was written (--dry-run).")
     elif agreed("Write these changes?", yes=yes, command="agent-sync init"):
         carry_out.install(tree, shared, record, plan)
-        _approve(desk, plan)
+        _approve(context, plan)
         tell_done(plan)
         click.echo(NEXT)
     else:
         click.echo("Nothing was written.")
 
 
-def _approve(desk: Desk, plan: Plan) -> None:
+def _approve(context: Context, plan: Plan) -> None:
     """Approve the settings that were just written: whoever ran the command has seen them."""
     written = next((change.after for change in plan.changes if change.path == SETTINGS_NAME), None) or b""
     asked = asked_in(parsed(written, file=SETTINGS_NAME), source=SETTINGS_NAME)
-    Approvals(desk.place).add(asked, clock.now())
+    Approvals(context.place).add(asked, clock.now())
 
 
-def _findings(desk: Desk, *, may_ask: bool) -> Findings:
+def _findings(context: Context, *, may_ask: bool) -> Findings:
     """Return what GitHub says of the board; trouble is said and leaves a file to fill in."""
-    owner = desk.settings.project.owner
+    owner = context.settings.project.owner
     try:
-        owner = owner or _owner(desk)
-        boards = desk.gateway.boards()
+        owner = owner or _owner(context)
+        boards = context.gateway.boards()
     except AgentSyncError as error:
         click.echo(f"note: the board was not looked up: {error.happened}", err=True)
         boards = ()
@@ -86,11 +88,11 @@ def _findings(desk: Desk, *, may_ask: bool) -> Findings:
     return Findings(owner, chosen, boards)
 
 
-def _owner(desk: Desk) -> str:
+def _owner(context: Context) -> str:
     from agent_sync.gateway.transport.repository import repository_of
 
-    remote = desk.settings.git.remote
-    return repository_of(desk.git.remote_url(remote), remote=remote).owner
+    remote = context.settings.git.remote
+    return repository_of(context.git.remote_url(remote), remote=remote).owner
 
 
 def _chosen(boards: tuple[BoardShape, ...], *, may_ask: bool) -> BoardShape | None:

@@ -8,7 +8,7 @@ from collections import defaultdict
 import click
 
 from agent_sync.cli.console import working
-from agent_sync.cli.here import desk_here, refuse_without_board
+from agent_sync.cli.here import context_here, refuse_without_board
 from agent_sync.task.decision.outside_text import one_line
 from agent_sync.task.decision.tasks import BoardIssue
 
@@ -26,10 +26,10 @@ def command(*, as_json: bool, limit: int) -> None:
       agent-sync board
       agent-sync board --json
     """
-    desk = desk_here()
-    refuse_without_board(desk)
+    context = context_here()
+    refuse_without_board(context)
     with working("reading the board"):
-        issues = list(desk.gateway.board_issues())
+        issues = list(context.gateway.board_issues())
     if as_json:
         click.echo(json.dumps([dataclasses.asdict(issue) for issue in issues]))
         return

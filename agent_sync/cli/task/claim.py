@@ -7,10 +7,10 @@ import click
 
 from agent_sync.cli.asking import is_terminal
 from agent_sync.cli.console import working
-from agent_sync.cli.here import desk_here
+from agent_sync.cli.here import context_here
 from agent_sync.cli.issue_numbers import issue_number
 from agent_sync.cli.task.next import ready_issues
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.errors import BadInput, Exit, NotFound
 from agent_sync.leases.keeper import CloneKeeper, keeper_for
 from agent_sync.leases.refs.remote import CLAIMS
@@ -36,7 +36,7 @@ _EXAMPLE = "agent-sync claim 42, or agent-sync claim --next"
 @click.option("--dry-run", is_flag=True, help="Only print what would be done.")
 @click.pass_context
 def command(
-    context: click.Context,
+    ctx: click.Context,
     issue: str | None,
     *,
     take_next: bool,
@@ -62,53 +62,55 @@ def command(
       agent-sync claim --next --worktree
     """
     number = issue_number(issue or "", helps=_EXAMPLE)
-    desk = desk_here()
+    context = context_here()
     agrees = partial(_agrees, yes=yes)
     wish = Wish(branch, in_worktree=in_worktree, take_over=take_over, agrees=agrees)
-    unfinished = None if in_worktree else unfinished_claim(desk)
+    unfinished = None if in_worktree else unfinished_claim(context)
     if unfinished and not dry_run and _is_meant(unfinished, issue):
         with working("updating GitHub"):
-            taken = finish(desk, unfinished)
+            taken = finish(context, unfinished)
     elif unfinished:
         raise BadInput(f"This worktree already holds issue #{unfinished.issue_number}.", helps="agent-sync sync")
     else:
         with working("asking GitHub"):
-            task = desk.gateway.task(_chosen(desk, issue, number, take_next=take_next))
+            task = context.gateway.task(_chosen(context, issue, number, take_next=take_next))
         if dry_run:
-            _plan(desk, wish, task, checked(desk, task, wish))
+            _plan(context, wish, task, checked(context, task, wish))
             return
         with working(f"claiming issue #{task.number}"):
-            taken = take(desk, task, wish)
+            taken = take(context, task, wish)
     click.echo(json.dumps(_values(taken))) if as_json else _tell(taken)
-    desk.log.write(
-        clock.now(), "claim", issue=taken.claim.issue_number, requests=desk.requests, trouble=taken.trouble or None
+    context.log.write(
+        clock.now(), "claim", issue=taken.claim.issue_number, requests=context.requests, trouble=taken.trouble or None
     )
-    context.exit(Exit.PENDING if taken.trouble else Exit.OK)
+    ctx.exit(Exit.PENDING if taken.trouble else Exit.OK)
 
 
 def _is_meant(claim: Claim, issue: str | None) -> bool:
     return issue is None or issue.removeprefix("#") == str(claim.issue_number)
 
 
-def _chosen(desk: Desk, issue: str | None, number: int | None, *, take_next: bool) -> int:
+def _chosen(context: Context, issue: str | None, number: int | None, *, take_next: bool) -> int:
     if take_next:
-        return _first_ready(desk)
+        return _first_ready(context)
     if not issue:
         raise BadInput("Which issue?", helps=_EXAMPLE)
-    return _by_title(desk, issue) if number is None else number
+    return _by_title(context, issue) if number is None else number
 
 
-def _first_ready(desk: Desk) -> int:
-    found = next(iter(ready_issues(desk)), None)
+def _first_ready(context: Context) -> int:
+    found = next(iter(ready_issues(context)), None)
     if found is None:
         raise NotFound("Nothing on the board is ready to claim.", helps="agent-sync board")
     return found.number
 
 
-def _by_title(desk: Desk, text: str) -> int:
+def _by_title(context: Context, text: str) -> int:
     """Find the one open issue whose title has these words; several are listed, never guessed at."""
     wanted = text.casefold()
-    found = [issue for issue in desk.gateway.board_issues(text) if issue.is_open and wanted in issue.title.casefold()]
+    found = [
+        issue for issue in context.gateway.board_issues(text) if issue.is_open and wanted in issue.title.casefold()
+    ]
     if not found:
         raise NotFound(f"No open issue on the board has {quoted(text)} in its title.", helps="agent-sync board")
     if len(found) > 1:
@@ -126,22 +128,22 @@ def _agrees(question: str, *, yes: bool) -> bool:
     return yes or (is_terminal() and click.confirm(question, default=False))
 
 
-def _plan(desk: Desk, wish: Wish, task: Task, noted: tuple[str, ...]) -> None:
+def _plan(context: Context, wish: Wish, task: Task, noted: tuple[str, ...]) -> None:
     number, title = task.number, task.title
     for warning in noted:
         click.echo(f"warning: {warning}")
-    click.echo(_lease_plan(desk, number))
+    click.echo(_lease_plan(context, number))
     where = " in a new worktree" if wish.in_worktree else ""
     click.echo(f"would check out branch {wish.branch or branch_name(title, number)}{where}")
     click.echo("would write .agent-claim.json (phase coding)")
     click.echo(f"would assign you to issue #{number}, set Status and Agent on its card (1 request)")
 
 
-def _lease_plan(desk: Desk, number: int) -> str:
-    keeper = keeper_for(desk.git, desk.place, desk.settings, clock.now())
+def _lease_plan(context: Context, number: int) -> str:
+    keeper = keeper_for(context.git, context.place, context.settings, clock.now())
     if isinstance(keeper, CloneKeeper):
         return f"would write {CLAIMS}{number} in this clone only: {keeper.reason}"
-    return f"would push {CLAIMS}{number} to {desk.settings.git.remote} (1 push)"
+    return f"would push {CLAIMS}{number} to {context.settings.git.remote} (1 push)"
 
 
 def _values(taken: Taken) -> dict[str, object]:

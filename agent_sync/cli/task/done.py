@@ -2,9 +2,9 @@
 
 import click
 
-from agent_sync.cli.here import claim_here, desk_here, is_session
+from agent_sync.cli.here import claim_here, context_here, is_session
 from agent_sync.cli.task.sync import synced
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.errors import Refused
 from agent_sync.leases.fence import known_loss, refuse
 from agent_sync.system import clock
@@ -37,38 +37,38 @@ def command(*, yes: bool, now: bool, later: bool, dry_run: bool) -> None:
       agent-sync done
       agent-sync done --yes --now
     """
-    desk = desk_here()
-    with acting_alone(desk, "recording consent"):
-        claim = claim_here(desk)
-        refuse(desk, claim, known_loss(claim), attempted="recording consent")
+    context = context_here()
+    with acting_alone(context, "recording consent"):
+        claim = claim_here(context)
+        refuse(context, claim, known_loss(claim), attempted="recording consent")
         if not yes:
-            _refuse_unmerged(desk, claim)
+            _refuse_unmerged(context, claim)
         if not dry_run:
-            with desk.store.locked() as token:
-                desk.store.save(token, seen=claim, changed=evolve(claim, Consented(even_unmerged=yes)))
-            desk.log.write(clock.now(), "done", issue=claim.issue_number, even_unmerged=yes)
+            with context.store.locked() as token:
+                context.store.save(token, seen=claim, changed=evolve(claim, Consented(even_unmerged=yes)))
+            context.log.write(clock.now(), "done", issue=claim.issue_number, even_unmerged=yes)
     if dry_run:
         click.echo(f"would set the phase of issue #{claim.issue_number} to done")
         click.echo("would comment, close the issue, move the card to Done, clear Agent (2 requests), delete the file")
         return
-    if now or not (later or is_session(desk)):
-        synced(desk)
-        if desk.store.read():
+    if now or not (later or is_session(context)):
+        synced(context)
+        if context.store.read():
             click.get_current_context().exit(PENDING)
     else:
         click.echo(f"Consent recorded: issue #{claim.issue_number} will be closed when this turn ends.")
 
 
-def _refuse_unmerged(desk: Desk, claim: Claim) -> None:
+def _refuse_unmerged(context: Context, claim: Claim) -> None:
     """What is known to be merged needs no question; otherwise GitHub is asked."""
     if claim.phase is Phase.MERGED_DETECTED:
         return
-    pull = _pull(desk, claim)
+    pull = _pull(context, claim)
     if pull is None or not is_merge_of(claim, pull):
         raise Refused(messages.not_merged(claim, pull).text, helps="agent-sync done --yes")
 
 
-def _pull(desk: Desk, claim: Claim) -> Pull | None:
+def _pull(context: Context, claim: Claim) -> Pull | None:
     if claim.pr_number:
-        return desk.gateway.pull(claim.pr_number, with_checks=False)
-    return desk.gateway.branch_pull(claim.branch) if claim.branch else None
+        return context.gateway.pull(claim.pr_number, with_checks=False)
+    return context.gateway.branch_pull(claim.branch) if claim.branch else None

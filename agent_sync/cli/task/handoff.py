@@ -6,9 +6,9 @@ from pathlib import Path
 import click
 
 from agent_sync.cli.console import working
-from agent_sync.cli.here import claim_here, desk_here, is_session
+from agent_sync.cli.here import claim_here, context_here, is_session
 from agent_sync.cli.task.sync import synced
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.errors import BadInput, GitFailed, Refused
 from agent_sync.gates.pull import pull_gate_root, refuse_committed_claim
 from agent_sync.leases.fence import known_loss, pushed, refuse
@@ -48,59 +48,59 @@ def command(*, summary: str, draft: bool, later: bool, dry_run: bool) -> None:
       agent-sync handoff --summary "Fix race condition in cache"
       git log -1 --format=%B | agent-sync handoff --summary -
     """
-    desk = desk_here()
+    context = context_here()
     given = _summary(summary)
     text = masked(given)
     if text != given:
         click.echo("warning: the summary holds a token or password; it was masked", err=True)
-    with acting_alone(desk, "handing off"):
-        claim = claim_here(desk)
-        refuse(desk, claim, known_loss(claim), attempted="handing off")
-        branch = _branch(desk, claim)
-        _refuse_uncommitted(desk)
-        head = desk.git.head_of(branch)
+    with acting_alone(context, "handing off"):
+        claim = claim_here(context)
+        refuse(context, claim, known_loss(claim), attempted="handing off")
+        branch = _branch(context, claim)
+        _refuse_uncommitted(context)
+        head = context.git.head_of(branch)
         if head is None:
             raise GitFailed(f"Branch {branch} has no commit yet.", helps="git commit")
-        refuse_committed_claim(desk, branch, head)
+        refuse_committed_claim(context, branch, head)
         if dry_run:
-            click.echo(f"would run the gates, then push {branch} at {head[:12]} to {desk.settings.git.remote}")
+            click.echo(f"would run the gates, then push {branch} at {head[:12]} to {context.settings.git.remote}")
             click.echo("would set the phase to ready_for_pr")
-            if not (later or is_session(desk)):
+            if not (later or is_session(context)):
                 click.echo("would open the pull request")
             return
-        _passed_gates(desk, draft=draft)
+        _passed_gates(context, draft=draft)
         with working(f"pushing {branch}"):
-            claim = pushed(desk, claim, branch, head)
-        _record(desk, claim, HandedOff(text, branch, draft, desk.settings.board.in_review))
-    desk.log.write(clock.now(), "handoff", issue=claim.issue_number, branch=branch, head=head)
+            claim = pushed(context, claim, branch, head)
+        _record(context, claim, HandedOff(text, branch, draft, context.settings.board.in_review))
+    context.log.write(clock.now(), "handoff", issue=claim.issue_number, branch=branch, head=head)
     click.echo(f"Handed off issue #{claim.issue_number}: branch {branch} is pushed at {head[:12]}.")
     if claim.lease:
-        click.echo(scope(claim.lease.where, remote=desk.settings.git.remote))
-    if later or is_session(desk):
+        click.echo(scope(claim.lease.where, remote=context.settings.git.remote))
+    if later or is_session(context):
         click.echo("The PR will be opened when this turn ends, or now with `agent-sync sync`.")
         return
-    synced(desk)
-    claim = claim_here(desk)
+    synced(context)
+    claim = claim_here(context)
     if claim.phase is Phase.READY_FOR_PR:
         click.get_current_context().exit(PENDING)
 
 
-def _record(desk: Desk, claim: Claim, outcome: HandedOff) -> None:
-    with desk.store.locked() as token:
-        desk.store.save(token, seen=claim, changed=evolve(claim, outcome))
-    desk.outbox.forget(NEWS_AFTER_HANDOFF)
+def _record(context: Context, claim: Claim, outcome: HandedOff) -> None:
+    with context.store.locked() as token:
+        context.store.save(token, seen=claim, changed=evolve(claim, outcome))
+    context.outbox.forget(NEWS_AFTER_HANDOFF)
 
 
-def _is_enabled(desk: Desk, root: str) -> bool:
+def _is_enabled(context: Context, root: str) -> bool:
     from agent_sync.gates.config.glance import glance
 
-    return glance(desk.place, Path(root), desk.environment).is_enabled
+    return glance(context.place, Path(root), context.environment).is_enabled
 
 
-def _passed_gates(desk: Desk, *, draft: bool) -> None:
+def _passed_gates(context: Context, *, draft: bool) -> None:
     """Run the gates in the foreground, so that the stop that follows usually finds their pass."""
-    root = pull_gate_root(desk)
-    if root is None or not _is_enabled(desk, root):
+    root = pull_gate_root(context)
+    if root is None or not _is_enabled(context, root):
         return
     from agent_sync.cli.gates.progress import listener
     from agent_sync.gates.run.execute import execute_run
@@ -108,12 +108,12 @@ def _passed_gates(desk: Desk, *, draft: bool) -> None:
     from agent_sync.gates.status import OPENS_PULL
 
     with listener(is_silent=False, is_terminal=sys.stdout.isatty()) as shown:
-        result = execute_run(desk, Path(root), listener=shown)
+        result = execute_run(context, Path(root), listener=shown)
     if not result.results or result.unchanged_since:
         # A run with gates has said its summary already.
         for line in summary(result):
             click.echo(line)
-    if result.status not in OPENS_PULL and not draft and desk.settings.pr.require_gate:
+    if result.status not in OPENS_PULL and not draft and context.settings.pr.require_gate:
         message = f"The gates have not passed: {result.message}"
         raise Refused(message, attempted="handing off", helps="fix it and run `agent-sync handoff` again")
 
@@ -125,21 +125,21 @@ def _summary(given: str) -> str:
     return text.strip()
 
 
-def _branch(desk: Desk, claim: Claim) -> str:
+def _branch(context: Context, claim: Claim) -> str:
     if claim.phase not in TRANSITIONS[HandedOff]:
         message = f"Issue #{claim.issue_number} is in phase {claim.phase}: there is nothing to hand off."
-        raise BadInput(message, helps=next_step(situation_of(desk, claim)).command)
-    branch = desk.git.current_branch()
+        raise BadInput(message, helps=next_step(situation_of(context, claim)).command)
+    branch = context.git.current_branch()
     if branch is None:
         raise BadInput("HEAD is detached.", attempted="handing off", helps=f"git switch {claim.branch}")
-    if claim.branch and branch != claim.branch and desk.git.head_of(claim.branch):
+    if claim.branch and branch != claim.branch and context.git.head_of(claim.branch):
         message = f"HEAD is on branch {branch}, the claim's branch is {claim.branch}."
         raise BadInput(message, helps=f"git switch {claim.branch}, or correct `branch` in .agent-claim.json")
     return branch
 
 
-def _refuse_uncommitted(desk: Desk) -> None:
-    changed = desk.git.changes()
+def _refuse_uncommitted(context: Context) -> None:
+    changed = context.git.changes()
     if changed:
         shown = ", ".join(changed[:MOST_SHOWN]) + (" …" if len(changed) > MOST_SHOWN else "")
         message = f"There are uncommitted changes: {shown}."

@@ -6,8 +6,8 @@ import json
 import click
 
 from agent_sync.cli.console import working
-from agent_sync.cli.here import desk_here, refuse_without_board
-from agent_sync.context import Desk
+from agent_sync.cli.here import context_here, refuse_without_board
+from agent_sync.context import Context
 from agent_sync.task.decision.outside_text import one_line
 from agent_sync.task.decision.tasks import BoardIssue, in_order, is_ready
 
@@ -22,7 +22,7 @@ def command(*, limit: int, as_json: bool) -> None:
     Example:
       agent-sync next -n 3
     """
-    ready = ready_issues(desk_here())[:limit]
+    ready = ready_issues(context_here())[:limit]
     if as_json:
         click.echo(json.dumps([dataclasses.asdict(issue) for issue in ready]))
     elif not ready:
@@ -33,13 +33,13 @@ def command(*, limit: int, as_json: bool) -> None:
         click.echo(f"Take the first with: agent-sync claim {ready[0].number}")
 
 
-def ready_issues(desk: Desk) -> tuple[BoardIssue, ...]:
+def ready_issues(context: Context) -> tuple[BoardIssue, ...]:
     """Return what is ready, best first."""
-    refuse_without_board(desk)
+    refuse_without_board(context)
     with working("reading the board"):
-        board = desk.gateway.board()
+        board = context.gateway.board()
     ordered = in_order(board.ready, board.priorities) if board else ()
-    return tuple(issue for issue in ordered if is_ready(issue, ready=desk.settings.board.ready))
+    return tuple(issue for issue in ordered if is_ready(issue, ready=context.settings.board.ready))
 
 
 def line(issue: BoardIssue) -> str:

@@ -3,8 +3,8 @@
 import click
 
 from agent_sync.cli.console import working
-from agent_sync.cli.here import claim_here, desk_here
-from agent_sync.context import Desk
+from agent_sync.cli.here import claim_here, context_here
+from agent_sync.context import Context
 from agent_sync.errors import BadInput
 from agent_sync.gates.pull import refuse_committed_claim
 from agent_sync.leases.fence import pushed
@@ -24,19 +24,19 @@ def command(*, dry_run: bool) -> None:
     Example:
       agent-sync push
     """
-    desk = desk_here()
-    claim = claim_here(desk)
-    head = desk.git.head_of(claim.branch) if claim.branch else None
+    context = context_here()
+    claim = claim_here(context)
+    head = context.git.head_of(claim.branch) if claim.branch else None
     if head is None:
         raise BadInput(f"Branch {claim.branch or '(none)'} does not exist in this clone.", helps="git switch -c BRANCH")
-    refuse_committed_claim(desk, claim.branch, head)
+    refuse_committed_claim(context, claim.branch, head)
     if dry_run:
-        click.echo(f"would push {claim.branch} at {head[:12]} to {desk.settings.git.remote}")
+        click.echo(f"would push {claim.branch} at {head[:12]} to {context.settings.git.remote}")
         return
     with working(f"pushing {claim.branch}"):
-        claim = pushed(desk, claim, claim.branch, head)
-    click.echo(f"Pushed {claim.branch} at {head[:12]}.{_scope(desk, claim)}")
+        claim = pushed(context, claim, claim.branch, head)
+    click.echo(f"Pushed {claim.branch} at {head[:12]}.{_scope(context, claim)}")
 
 
-def _scope(desk: Desk, claim: Claim) -> str:
-    return " " + scope(claim.lease.where, remote=desk.settings.git.remote) if claim.lease else ""
+def _scope(context: Context, claim: Claim) -> str:
+    return " " + scope(claim.lease.where, remote=context.settings.git.remote) if claim.lease else ""

@@ -3,7 +3,7 @@
 import click
 
 from agent_sync.cli.console import working
-from agent_sync.cli.here import claim_here, desk_here
+from agent_sync.cli.here import claim_here, context_here
 from agent_sync.leases.refs.remote import CLAIMS
 from agent_sync.leases.words import ended
 from agent_sync.task.loop import acting_alone
@@ -24,21 +24,21 @@ def command(*, reason: str, force: bool, dry_run: bool) -> None:
       agent-sync release
       agent-sync release --reason "needs a decision first"
     """
-    desk = desk_here()
+    context = context_here()
     if dry_run:
-        claim = claim_here(desk)
-        click.echo(f"would move the card of issue #{claim.issue_number} to {desk.settings.board.ready}")
+        claim = claim_here(context)
+        click.echo(f"would move the card of issue #{claim.issue_number} to {context.settings.board.ready}")
         click.echo("would clear Agent, take your assignment back (2 requests) and delete .agent-claim.json")
         if claim.lease and claim.may_act:
             click.echo(f"would release {CLAIMS}{claim.issue_number} ({claim.lease.where})")
         return
-    with working("giving the task back"), acting_alone(desk, "giving the task back"):
-        claim = claim_here(desk)
-        given = give_back(desk, claim, reason=reason, force=force)
+    with working("giving the task back"), acting_alone(context, "giving the task back"):
+        claim = claim_here(context)
+        given = give_back(context, claim, reason=reason, force=force)
     if given.gone_to:
         click.echo(f"Issue #{claim.issue_number} is {given.gone_to}. Only the claim file here was deleted.")
         return
-    lease = f" {ended(claim.lease.where, remote=desk.settings.git.remote)}" if claim.lease else ""
+    lease = f" {ended(claim.lease.where, remote=context.settings.git.remote)}" if claim.lease else ""
     click.echo(f"Issue #{claim.issue_number} was released. Branch {claim.branch} is unchanged.{lease}")
     if given.trouble:
         click.echo(f"The board was not updated: {given.trouble}", err=True)

@@ -10,10 +10,10 @@ import click
 
 from agent_sync.cli.console import working
 from agent_sync.cli.fleet.fleet import show_all
-from agent_sync.cli.here import desk_here
+from agent_sync.cli.here import context_here
 from agent_sync.cli.record.record_seen import Seen, record_seen
 from agent_sync.cli.telling import next_line, situation_values
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError
 from agent_sync.events.parts.briefing import head_line
 from agent_sync.leases.fence import Stop, known_loss, stopped
@@ -52,28 +52,28 @@ def command(*, as_json: bool, watch: bool, everywhere: bool, offline: bool) -> N
       agent-sync status --json | jq .claim.phase
       agent-sync status --all
     """
-    desk = desk_here()
+    context = context_here()
     if everywhere:
-        show_all(desk, as_json=as_json)
+        show_all(context, as_json=as_json)
         return
     while True:
-        _show(desk, as_json=as_json, offline=offline, is_watching=watch)
+        _show(context, as_json=as_json, offline=offline, is_watching=watch)
         if not watch:
             return
         sys.stdout.flush()
-        time.sleep(max(5.0, desk.settings.checks.backoff_s))
-        desk = desk_here()
+        time.sleep(max(5.0, context.settings.checks.backoff_s))
+        context = context_here()
 
 
-def _show(desk: Desk, *, as_json: bool, offline: bool, is_watching: bool) -> None:
-    claim = desk.store.read()
-    recorded = record_seen(desk)
+def _show(context: Context, *, as_json: bool, offline: bool, is_watching: bool) -> None:
+    claim = context.store.read()
+    recorded = record_seen(context)
     if claim is None:
-        _show_unclaimed(desk, recorded, as_json=as_json)
+        _show_unclaimed(context, recorded, as_json=as_json)
         return
-    asked = _asked(desk, claim, offline=offline)
-    stands = situation_of(desk, claim, Known(pull=asked.pull, lease=asked.lease))
-    lease = lease_line(desk, claim, asked.lease)
+    asked = _asked(context, claim, offline=offline)
+    stands = situation_of(context, claim, Known(pull=asked.pull, lease=asked.lease))
+    lease = lease_line(context, claim, asked.lease)
     if as_json:
         values = {"claim": json.loads(claim.to_json()), "rows": [dataclasses.asdict(row) for row in asked.rows]}
         seen = {"next": next_step(stands).command, "trouble": asked.trouble, "lease": lease, "record": recorded.values}
@@ -90,8 +90,8 @@ def _show(desk: Desk, *, as_json: bool, offline: bool, is_watching: bool) -> Non
     click.echo(next_line(stands, is_watching=is_watching))
 
 
-def _show_unclaimed(desk: Desk, recorded: Seen, *, as_json: bool) -> None:
-    stands = situation_of(desk, None)
+def _show_unclaimed(context: Context, recorded: Seen, *, as_json: bool) -> None:
+    stands = situation_of(context, None)
     if as_json:
         values = {"claim": None, "record": recorded.values, "next": next_step(stands).command}
         click.echo(json.dumps(values | {"situation": situation_values(stands)}))
@@ -102,15 +102,17 @@ def _show_unclaimed(desk: Desk, recorded: Seen, *, as_json: bool) -> None:
     click.echo(next_line(stands))
 
 
-def _asked(desk: Desk, claim: Claim, *, offline: bool) -> Asked:
+def _asked(context: Context, claim: Claim, *, offline: bool) -> Asked:
     if offline:
         return Asked(lease=known_loss(claim))
-    lease = stopped(desk, claim, looks_again=True)
-    branch = Branch(desk.git.head_of(claim.branch) if claim.branch else None, desk.git.current_branch() == claim.branch)
+    lease = stopped(context, claim, looks_again=True)
+    branch = Branch(
+        context.git.head_of(claim.branch) if claim.branch else None, context.git.current_branch() == claim.branch
+    )
     try:
         with working("asking GitHub"):
-            task = desk.gateway.task(claim.issue_number)
-            pull = desk.gateway.pull(claim.pr_number, with_checks=True) if claim.pr_number else None
+            task = context.gateway.task(claim.issue_number)
+            pull = context.gateway.pull(claim.pr_number, with_checks=True) if claim.pr_number else None
     except AgentSyncError as error:
         return Asked(lease=lease, trouble=str(error))
     return Asked(rows(claim, branch, task, pull), pull, lease)

@@ -3,9 +3,9 @@
 import click
 
 from agent_sync.cli.console import working
-from agent_sync.cli.here import claim_here, desk_here
+from agent_sync.cli.here import claim_here, context_here
 from agent_sync.cli.telling import next_line, state_lines
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.events.parts.briefing import head_line
 from agent_sync.task.claim.phases import Phase
 from agent_sync.task.claiming import finish
@@ -30,39 +30,39 @@ def command(*, dry_run: bool) -> None:
       agent-sync sync
       agent-sync sync --dry-run
     """
-    desk = desk_here()
-    claim = claim_here(desk)
+    context = context_here()
+    claim = claim_here(context)
     if dry_run:
-        actions = decide(Trigger.SYNC, claim, looked_up(desk, Trigger.SYNC, claim))
+        actions = decide(Trigger.SYNC, claim, looked_up(context, Trigger.SYNC, claim))
         for action in actions:
             click.echo(f"would do: {type(action).__name__}")
-        click.echo(f"{len(actions)} to do, {desk.requests} requests made to find out")
+        click.echo(f"{len(actions)} to do, {context.requests} requests made to find out")
     else:
-        synced(desk)
+        synced(context)
 
 
-def _finish_claim(desk: Desk) -> None:
+def _finish_claim(context: Context) -> None:
     """Tell GitHub of a claim that could not be told when it was made."""
-    claim = desk.store.read()
+    claim = context.store.read()
     if claim and claim.is_unmirrored and claim.phase is not Phase.DONE:
-        with acting_alone(desk, "finishing the claim"):
-            finish(desk, claim)
+        with acting_alone(context, "finishing the claim"):
+            finish(context, claim)
 
 
-def synced(desk: Desk) -> None:
+def synced(context: Context) -> None:
     """Drive the claim and tell the person everything that waited to be said."""
     with working("looking, deciding, acting"):
-        _finish_claim(desk)
-        drive(desk, Trigger.SYNC, session_id="terminal")
-    waiting = desk.outbox.waiting()
+        _finish_claim(context)
+        drive(context, Trigger.SYNC, session_id="terminal")
+    waiting = context.outbox.waiting()
     human, agent = unread(waiting, PERSON)
     for text in dict.fromkeys((*human, *agent)):
         click.echo(text)
-    desk.outbox.mark(waiting, PERSON)
-    claim = desk.store.read()
+    context.outbox.mark(waiting, PERSON)
+    claim = context.store.read()
     if claim:
-        stands = situation_of(desk, claim)
+        stands = situation_of(context, claim)
         click.echo(head_line(claim, stands))
-        for line in state_lines(desk, claim):
+        for line in state_lines(context, claim):
             click.echo(line)
         click.echo(next_line(stands))

@@ -5,7 +5,7 @@ import sys
 import click
 
 from agent_sync.cli.console import working
-from agent_sync.cli.here import desk_here
+from agent_sync.cli.here import context_here
 from agent_sync.cli.work.worker_views import noted
 from agent_sync.task.decision.outside_text import one_line
 from agent_sync.work.forge import lines, refreshed
@@ -26,9 +26,9 @@ def command(*, form: str | None, kind: str, as_json: bool) -> None:
       agent-sync ledger --format jsonl
       agent-sync ledger --kind evidence --format jsonl | jq 'select(.verified | not)'
     """
-    desk = desk_here()
+    context = context_here()
     with working("reading the histories"):
-        found = ledger(desk, Kind(kind))
+        found = ledger(context, Kind(kind))
     if as_json or form == "jsonl" or (form is None and not sys.stdout.isatty()):
         click.echo(lines(found.rows).decode(), nl=False)
     else:
@@ -36,7 +36,7 @@ def command(*, form: str | None, kind: str, as_json: bool) -> None:
             click.echo(_line(row))
         if not found.rows:
             click.echo(f"No {kind} yet.")
-    noted(found.notes, refreshed(desk, found.rows if Kind(kind) is Kind.CONVOYS else ()))
+    noted(found.notes, refreshed(context, found.rows if Kind(kind) is Kind.CONVOYS else ()))
 
 
 def _line(row: Row) -> str:

@@ -9,11 +9,11 @@ from datetime import timedelta
 import click
 
 from agent_sync.cli.console import working
-from agent_sync.cli.here import desk_here
+from agent_sync.cli.here import context_here
 from agent_sync.cli.issue_numbers import issue_number
 from agent_sync.cli.work import worker_care, worker_views
 from agent_sync.cli.work.worker_views import hook_values, noted
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.errors import BadInput, Exit
 from agent_sync.system import clock
 from agent_sync.task.decision.outside_text import quoted
@@ -68,10 +68,10 @@ def sling(
       agent-sync worker sling 42 docs/w2 --type validate --tool git --tool pytest --tool ruff --timeout 2h
       agent-sync worker sling 42 w1 --dry-run
     """
-    desk = desk_here()
+    context = context_here()
     wish = Sling(_number(issue), worker, kind, tools, _duration(timeout), _object(given), force)
     with working(f"slinging #{wish.issue}"):
-        done = slung_to(desk, wish, dry_run=dry_run)
+        done = slung_to(context, wish, dry_run=dry_run)
     result = done.value
     if as_json:
         values = hook_values(result.worker, result.hook) | {"repeated": result.is_repeat, "dryRun": dry_run}
@@ -81,8 +81,8 @@ def sling(
     if dry_run:
         noted(done.sight.notes, result.notes)
         return
-    desk.log.write(clock.now(), "sling", issue=wish.issue, worker=str(result.worker), requests=desk.requests)
-    noted(done.sight.notes, result.notes, refreshed(desk))
+    context.log.write(clock.now(), "sling", issue=wish.issue, worker=str(result.worker), requests=context.requests)
+    noted(done.sight.notes, result.notes, refreshed(context))
 
 
 def _tell_slung(result: Slung, *, dry_run: bool) -> None:
@@ -100,7 +100,7 @@ def _tell_slung(result: Slung, *, dry_run: bool) -> None:
 @click.option("--worker", "name", default="", help="The worker; default: AGENT_SYNC_WORKER, or the one used before.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
-def take(context: click.Context, *, name: str, as_json: bool) -> None:
+def take(ctx: click.Context, *, name: str, as_json: bool) -> None:
     """Take the work on this worker's hook: branch, claim file, board, assignment.
 
     Hook and claim are moved before any work begins. Taking the same work again changes nothing. Exit code 8: the work
@@ -111,26 +111,26 @@ def take(context: click.Context, *, name: str, as_json: bool) -> None:
       agent-sync worker take --worker w1
       AGENT_SYNC_WORKER=docs/w2 agent-sync worker take
     """
-    desk = desk_here()
-    said = bound_worker(desk, flag=name)
+    context = context_here()
+    said = bound_worker(context, flag=name)
     if not said:
         click.echo("warning: this session is not bound to a worker, so it has no work hook.", err=True)
         click.echo("  try: agent-sync worker take --worker pool/worker", err=True)
-        context.exit(Exit.OK)
+        ctx.exit(Exit.OK)
     with working("taking the work"):
-        begun = taken_from(desk, said)
+        begun = taken_from(context, said)
     click.echo(json.dumps(_values(begun))) if as_json else _tell_taken(begun)
-    noted(begun.notes, refreshed(desk))
+    noted(begun.notes, refreshed(context))
     trouble = begun.local.trouble if begun.local else ""
     if trouble:
         click.echo(f"Taken, but GitHub was only partly updated: {trouble}", err=True)
-    _log_taken(desk, begun)
-    context.exit(Exit.PENDING if trouble else Exit.OK)
+    _log_taken(context, begun)
+    ctx.exit(Exit.PENDING if trouble else Exit.OK)
 
 
-def _log_taken(desk: Desk, begun: Begun) -> None:
+def _log_taken(context: Context, begun: Begun) -> None:
     issue = begun.work.hook.status.issue if begun.work.hook else None
-    desk.log.write(clock.now(), "take", worker=str(begun.work.worker), issue=issue, verdict=begun.work.prime.verdict)
+    context.log.write(clock.now(), "take", worker=str(begun.work.worker), issue=issue, verdict=begun.work.prime.verdict)
 
 
 def _values(begun: Begun) -> dict[str, object]:

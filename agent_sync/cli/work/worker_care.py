@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from agent_sync.cli.console import working
-from agent_sync.cli.here import desk_here
+from agent_sync.cli.here import context_here
 from agent_sync.cli.work.worker_views import hook_values, noted
 from agent_sync.errors import BadInput, Exit
 from agent_sync.system import clock
@@ -42,9 +42,9 @@ def pause(*, name: str, reason: str, resume_point: str, summary: str, steps: tup
       agent-sync worker pause --resume-point "write the test for the empty cache"
       agent-sync worker pause --reason context_limit --summary "Lock added" --next "Run the tests" --next "Docs"
     """
-    desk = desk_here()
+    context = context_here()
     with working("pausing the work"):
-        handed = hand_off(desk, required_worker(desk, flag=name), Note(reason, resume_point, summary, steps))
+        handed = hand_off(context, required_worker(context, flag=name), Note(reason, resume_point, summary, steps))
     told = handed.handoff
     if as_json:
         values = {"worker": str(handed.worker), "handoff": told.values(), "repeated": handed.is_repeat}
@@ -54,8 +54,8 @@ def pause(*, name: str, reason: str, resume_point: str, summary: str, steps: tup
         if told.rescue_ref:
             shown = ", ".join(told.files[:MOST_SHOWN]) + (" …" if len(told.files) > MOST_SHOWN else "")
             click.echo(f"Not committed, kept in {told.rescue_ref}: {shown}")
-    desk.log.write(clock.now(), "worker-handoff", worker=str(handed.worker), count=told.count)
-    noted(handed.notes, refreshed(desk))
+    context.log.write(clock.now(), "worker-handoff", worker=str(handed.worker), count=told.count)
+    noted(handed.notes, refreshed(context))
 
 
 @click.command("result")
@@ -69,7 +69,7 @@ def pause(*, name: str, reason: str, resume_point: str, summary: str, steps: tup
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
 def result(
-    context: click.Context,
+    ctx: click.Context,
     *,
     name: str,
     file: str,
@@ -90,17 +90,17 @@ def result(
       agent-sync worker result --file result.json --open-issues
       agent-sync worker result --fail E_FLAKY --message "The test server was down" --recoverable
     """
-    desk = desk_here()
+    context = context_here()
     given = _given(file, output, code, message, recoverable=recoverable)
     with working("giving the result"):
-        finished = finish_work(desk, required_worker(desk, flag=name), given, open_issues=open_issues)
+        finished = finish_work(context, required_worker(context, flag=name), given, open_issues=open_issues)
     click.echo(json.dumps(_finished_values(finished))) if as_json else _tell_finished(finished)
-    desk.log.write(clock.now(), "worker-result", worker=str(finished.worker), state=finished.hook.state)
-    noted(finished.notes, refreshed(desk))
+    context.log.write(clock.now(), "worker-result", worker=str(finished.worker), state=finished.hook.state)
+    noted(finished.notes, refreshed(context))
     if finished.trouble:
         click.echo(f"The result is saved, but GitHub was only partly updated: {finished.trouble}", err=True)
         click.echo("  try: run the same command again", err=True)
-    context.exit(Exit.PENDING if finished.trouble else Exit.OK)
+    ctx.exit(Exit.PENDING if finished.trouble else Exit.OK)
 
 
 @click.command("clear")
@@ -113,20 +113,20 @@ def clear(worker: str, *, dry_run: bool) -> None:
     Example:
       agent-sync worker clear w1
     """
-    desk = desk_here()
+    context = context_here()
     with working("clearing the hook"):
-        done = cleared_hook(desk, worker, dry_run=dry_run)
+        done = cleared_hook(context, worker, dry_run=dry_run)
     task = done.before.task.id if done.before and done.before.task else ""
     verb = "would clear" if dry_run else "Cleared"
     click.echo(f"{verb} {task} from {done.worker}." if task else f"{done.worker} has no work.")
-    noted(done.notes, () if dry_run else refreshed(desk))
+    noted(done.notes, () if dry_run else refreshed(context))
 
 
 @click.command("repair")
 @click.option("--apply", "is_applied", is_flag=True, help="Apply the repairs (default: list them).")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
-def repair(context: click.Context, *, is_applied: bool, as_json: bool) -> None:
+def repair(ctx: click.Context, *, is_applied: bool, as_json: bool) -> None:
     """List what is wrong with work hooks and claims and how to repair it; --apply repairs it.
 
     \b
@@ -134,12 +134,12 @@ def repair(context: click.Context, *, is_applied: bool, as_json: bool) -> None:
       agent-sync worker repair
       agent-sync worker repair --apply
     """
-    desk = desk_here()
+    context = context_here()
     with working("reading the work hooks"):
-        sight, found = examine(desk)
+        sight, found = examine(context)
     if sight.trouble and is_applied:
         raise BadInput("The remote cannot be reached, so nothing was repaired.", helps="agent-sync worker repair")
-    mended = mend(desk, found) if is_applied else tuple(Mended(one, is_done=False) for one in found)
+    mended = mend(context, found) if is_applied else tuple(Mended(one, is_done=False) for one in found)
     if as_json:
         rows = [_mended_values(one) for one in mended]
         click.echo(json.dumps({"findings": rows, "applied": is_applied, "notes": list(sight.notes)}))
@@ -147,8 +147,8 @@ def repair(context: click.Context, *, is_applied: bool, as_json: bool) -> None:
         for one in mended:
             click.echo(_mended_line(one, is_applied=is_applied))
         click.echo(_repair_summary(mended, is_applied=is_applied))
-    noted(sight.notes, refreshed(desk))
-    context.exit(Exit.FAILED if any(one.trouble for one in mended) else Exit.OK)
+    noted(sight.notes, refreshed(context))
+    ctx.exit(Exit.FAILED if any(one.trouble for one in mended) else Exit.OK)
 
 
 def _given(file: str, output: str, code: str, message: str, *, recoverable: bool) -> Given:

@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from agent_sync.cli.console import working
-from agent_sync.cli.here import desk_here
-from agent_sync.context import Desk
+from agent_sync.cli.here import context_here
+from agent_sync.context import Context
 from agent_sync.errors import BadInput, Exit
 from agent_sync.leases.model import Tip
 from agent_sync.system import clock
@@ -23,10 +23,10 @@ from agent_sync.work.hook.sight import HookSeen, Sight, computed, holder_text
 from agent_sync.work.identity import bound_worker
 
 
-def sight_here(desk: Desk) -> Sight:
+def sight_here(context: Context) -> Sight:
     """Fetch and return all hooks and claims."""
     with working("reading the work hooks"):
-        return look(shelf_for(desk, clock.now()))
+        return look(shelf_for(context, clock.now()))
 
 
 def noted(*groups: tuple[str, ...]) -> None:
@@ -37,7 +37,7 @@ def noted(*groups: tuple[str, ...]) -> None:
 
 def hook_values(name: WorkerName, hook: Hook) -> dict[str, Any]:
     """Return everything on a hook as JSON values."""
-    parts = {"task": hook.task, "context": hook.context, "result": hook.result, "handoff": hook.handoff}
+    parts = {"task": hook.task, "ctx": hook.context, "result": hook.result, "handoff": hook.handoff}
     return {
         "worker": str(name),
         "status": hook.status.values(),
@@ -56,8 +56,8 @@ def listing(*, as_json: bool) -> None:
       agent-sync worker list
       agent-sync worker list --json | jq '.hooks[] | select(.computed != [])'
     """
-    desk = desk_here()
-    sight, now = sight_here(desk), clock.now()
+    context = context_here()
+    sight, now = sight_here(context), clock.now()
     rows = [_row(sight, seen, now) for _, seen in sorted(sight.hooks.items())]
     if as_json:
         click.echo(json.dumps({"hooks": rows, "where": sight.where, "notes": list(sight.notes)}))
@@ -66,7 +66,7 @@ def listing(*, as_json: bool) -> None:
             click.echo(_line(row))
         if not rows:
             click.echo("No worker has a hook yet. Next: agent-sync worker sling ISSUE WORKER")
-    noted(sight.notes, refreshed(desk))
+    noted(sight.notes, refreshed(context))
 
 
 @click.command("status")
@@ -80,18 +80,18 @@ def status(worker: str | None, *, as_json: bool) -> None:
       agent-sync worker status w1
       agent-sync worker status --json
     """
-    desk = desk_here()
-    sight, seen = _chosen(desk, worker)
+    context = context_here()
+    sight, seen = _chosen(context, worker)
     row = _row(sight, seen, clock.now())
     click.echo(json.dumps(row | {"where": sight.where, "notes": list(sight.notes)}) if as_json else _line(row))
-    noted(sight.notes, refreshed(desk))
+    noted(sight.notes, refreshed(context))
 
 
 @click.command("show")
 @click.argument("worker", required=False)
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
-def show(context: click.Context, worker: str | None, *, as_json: bool) -> None:
+def show(ctx: click.Context, worker: str | None, *, as_json: bool) -> None:
     """Show everything on the hook of WORKER; hashes are recomputed, and mismatches are marked (exit code 1).
 
     \b
@@ -99,8 +99,8 @@ def show(context: click.Context, worker: str | None, *, as_json: bool) -> None:
       agent-sync worker show w1
       agent-sync worker show docs/w2 --json
     """
-    desk = desk_here()
-    sight, seen = _chosen(desk, worker)
+    context = context_here()
+    sight, seen = _chosen(context, worker)
     wrong = (*disagreements(seen.hook), *seen.stray) if seen.hook else (seen.damage,)
     values = hook_values(seen.name, seen.hook) if seen.hook else {"worker": str(seen.name), "damage": seen.damage}
     row = _row(sight, seen, clock.now())
@@ -119,15 +119,15 @@ def show(context: click.Context, worker: str | None, *, as_json: bool) -> None:
                 click.echo(f"  {key}: {json.dumps(value, ensure_ascii=False, sort_keys=True)}")
         for text in wrong:
             click.echo(f"  ✗ {text}")
-    noted(sight.notes, refreshed(desk))
-    context.exit(Exit.FAILED if wrong else Exit.OK)
+    noted(sight.notes, refreshed(context))
+    ctx.exit(Exit.FAILED if wrong else Exit.OK)
 
 
-def _chosen(desk: Desk, worker: str | None) -> tuple[Sight, HookSeen]:
-    said = worker or bound_worker(desk)
+def _chosen(context: Context, worker: str | None) -> tuple[Sight, HookSeen]:
+    said = worker or bound_worker(context)
     if not said:
         raise BadInput("Which worker?", helps="agent-sync worker status w1, or agent-sync worker list")
-    sight = sight_here(desk)
+    sight = sight_here(context)
     name = worker_named(said, sight.hooks)
     seen = sight.hooks.get(name)
     if seen is None:

@@ -1,6 +1,6 @@
 """Tells a new session what it holds, what the next step is, and how the board stands."""
 
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError
 from agent_sync.events.event import HookEvent
 from agent_sync.events.reply import Reply
@@ -15,12 +15,12 @@ from agent_sync.task.situation_here import situation_of
 MOST_TASKS = 5
 
 
-def brief(desk: Desk, event: HookEvent) -> Reply:
+def brief(context: Context, event: HookEvent) -> Reply:
     """Return the text for the session's start; nothing where nothing is held and no board is configured."""
-    claim = desk.store.read()
-    stands = situation_of(desk, claim)
+    claim = context.store.read()
+    stands = situation_of(context, claim)
     lines = [] if isinstance(stands, Free) else [head_line(claim, stands)]
-    lines += _board_lines(desk, event)
+    lines += _board_lines(context, event)
     return Reply(agent=tuple(lines))
 
 
@@ -49,16 +49,16 @@ def board_lines(board: BoardSeen, *, ready: str) -> list[str]:
     return lines
 
 
-def _board_lines(desk: Desk, event: HookEvent) -> list[str]:
+def _board_lines(context: Context, event: HookEvent) -> list[str]:
     """Ask for the board; a board that cannot be read is no reason to disturb the start of a session."""
-    if desk.settings.project.number is None:
+    if context.settings.project.number is None:
         return []
     try:
-        board = desk.gateway.board()
+        board = context.gateway.board()
     except AgentSyncError as error:
-        desk.log.write(clock.now(), "trouble", error=str(error), trigger=event.trigger)
+        context.log.write(clock.now(), "trouble", error=str(error), trigger=event.trigger)
         return [f"The board could not be read: {quoted(error.happened, limit=300)}"]
-    return board_lines(board, ready=desk.settings.board.ready) if board else []
+    return board_lines(board, ready=context.settings.board.ready) if board else []
 
 
 def _named(issue: BoardIssue) -> str:

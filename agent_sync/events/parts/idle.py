@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.events.reply import Reply
 from agent_sync.system import clock
 from agent_sync.task.decision.facts import PullState
@@ -13,35 +13,35 @@ from agent_sync.task.loop import BUSY, IDLE, Looked
 DEFAULT_BRANCHES = frozenset({"main", "master", "trunk", "develop"})
 
 
-def suggestion(desk: Desk) -> tuple[Looked, Reply]:
+def suggestion(context: Context) -> tuple[Looked, Reply]:
     """Suggest the next task when this branch's pull request was merged; one look per branch and ten minutes."""
-    branch = desk.git.current_branch()
-    remote = desk.settings.git.remote
-    defaults = DEFAULT_BRANCHES | {desk.git.default_branch(remote)}
-    if branch is None or branch in defaults or desk.git.remote_url(remote) is None:
+    branch = context.git.current_branch()
+    remote = context.settings.git.remote
+    defaults = DEFAULT_BRANCHES | {context.git.default_branch(remote)}
+    if branch is None or branch in defaults or context.git.remote_url(remote) is None:
         return IDLE, Reply()
-    due = _due(desk, branch)
+    due = _due(context, branch)
     if due > clock.now():
         return Looked(was_idle=True, due=due), Reply()
-    desk.memory.looked(branch, clock.now())
-    pull = desk.gateway.branch_pull(branch)
+    context.memory.looked(branch, clock.now())
+    pull = context.gateway.branch_pull(branch)
     if pull is None or pull.state is not PullState.MERGED:
         return BUSY, Reply()
-    return BUSY, Reply(agent=(f"PR #{pull.number} of branch {quoted(branch)} is merged. {_next_task(desk)}",))
+    return BUSY, Reply(agent=(f"PR #{pull.number} of branch {quoted(branch)} is merged. {_next_task(context)}",))
 
 
-def _due(desk: Desk, branch: str) -> datetime:
-    last = desk.memory.last_look(branch)
+def _due(context: Context, branch: str) -> datetime:
+    last = context.memory.last_look(branch)
     now = clock.now()
     if last is None or last > now:
         return now
-    return last + timedelta(seconds=desk.settings.idle.branch_look_s)
+    return last + timedelta(seconds=context.settings.idle.branch_look_s)
 
 
-def _next_task(desk: Desk) -> str:
-    board = desk.gateway.board() if desk.settings.project.number else None
+def _next_task(context: Context) -> str:
+    board = context.gateway.board() if context.settings.project.number else None
     ready = in_order(board.ready, board.priorities) if board else ()
-    first = next((issue for issue in ready if is_ready(issue, ready=desk.settings.board.ready)), None)
+    first = next((issue for issue in ready if is_ready(issue, ready=context.settings.board.ready)), None)
     if first is None:
         return "Nothing on the board is ready to be claimed."
     return f"Next task: #{first.number} {quoted(first.title)} (`/claim {first.number}`)."

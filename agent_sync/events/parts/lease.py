@@ -5,7 +5,7 @@ import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.leases.fence import remember
 from agent_sync.leases.note import change_of, is_made_here, keeper_of, mine_in, noted, renewal_due_at
 from agent_sync.leases.results import Lost, Outcome, Unknown, Won
@@ -26,59 +26,65 @@ NETWORK_LIMIT = 60.0
 LOOK_AGAIN = timedelta(minutes=5)
 
 
-def look(desk: Desk, *, session_id: str) -> Looked:
+def look(context: Context, *, session_id: str) -> Looked:
     """Start a renewal if one is due; otherwise say when."""
-    claim = desk.store.read()
+    claim = context.store.read()
     if claim is None or claim.lease is None or not claim.may_act:
         return IDLE
-    if not is_made_here(desk, claim):
+    if not is_made_here(context, claim):
         # Asked again later: a command may be writing down just now that it got the lease.
         return Looked(was_idle=True, due=clock.now() + LOOK_AGAIN)
     now = clock.now()
-    due = max(filter(None, [renewal_due_at(claim.lease, now), _next_try(desk, claim.lease, now)]))
+    due = max(filter(None, [renewal_due_at(claim.lease, now), _next_try(context, claim.lease, now)]))
     if now < due:
         return Looked(was_idle=True, due=due)
-    _start(desk, session_id)
+    _start(context, session_id)
     return BUSY
 
 
-def renew(desk: Desk, *, session_id: str) -> None:
+def renew(context: Context, *, session_id: str) -> None:
     """Renew the lease, unless another process is at it or has just done it; tell of a loss at the next event."""
-    with files.locked_if_free(Path(desk.place.state_dir) / RENEWAL_LOCK) as is_alone:
-        claim = desk.store.read()
-        if not is_alone or claim is None or claim.lease is None or not claim.may_act or not is_made_here(desk, claim):
+    with files.locked_if_free(Path(context.place.state_dir) / RENEWAL_LOCK) as is_alone:
+        claim = context.store.read()
+        if (
+            not is_alone
+            or claim is None
+            or claim.lease is None
+            or not claim.may_act
+            or not is_made_here(context, claim)
+        ):
             return
         now = clock.now()
         if now >= renewal_due_at(claim.lease, now):
-            _settle(desk, claim, _renewed(desk, claim, claim.lease, session_id), session_id)
+            _settle(context, claim, _renewed(context, claim, claim.lease, session_id), session_id)
 
 
-def _renewed(desk: Desk, claim: Claim, lease: LeaseNote, session_id: str) -> Outcome:
+def _renewed(context: Context, claim: Claim, lease: LeaseNote, session_id: str) -> Outcome:
     change = change_of(claim, session=session_id)
-    return keeper_of(desk, lease, limit_s=NETWORK_LIMIT).renew(mine_in(claim, lease), change)
+    return keeper_of(context, lease, limit_s=NETWORK_LIMIT).renew(mine_in(claim, lease), change)
 
 
-def _settle(desk: Desk, claim: Claim, outcome: Outcome, session_id: str) -> None:
+def _settle(context: Context, claim: Claim, outcome: Outcome, session_id: str) -> None:
     match outcome:
         case Won(tip):
-            remember(desk, claim, BranchPushed("", noted(tip)))
-            desk.log.write(clock.now(), "renewed", issue=claim.issue_number, epoch=tip.lease.epoch)
+            remember(context, claim, BranchPushed("", noted(tip)))
+            context.log.write(clock.now(), "renewed", issue=claim.issue_number, epoch=tip.lease.epoch)
         case Lost(tip) if claim.lease and is_mine(tip.lease, claim.lease.nonce):
             # Ended by a command of ours that is about to delete the file.
-            desk.log.write(clock.now(), "lease-ended", issue=claim.issue_number, state=tip.lease.state.value)
+            context.log.write(clock.now(), "lease-ended", issue=claim.issue_number, state=tip.lease.state.value)
         case Lost(tip):
             lost = LeaseLost(held_by(tip.lease))
-            desk.outbox.add([messages.lease_lost(evolve(claim, lost), session_id)])
-            remember(desk, claim, lost)
-            desk.log.write(clock.now(), "lease-lost", issue=claim.issue_number, to=lost.lost_to)
+            context.outbox.add([messages.lease_lost(evolve(claim, lost), session_id)])
+            remember(context, claim, lost)
+            context.log.write(clock.now(), "lease-lost", issue=claim.issue_number, to=lost.lost_to)
         case Unknown(doubt, reason):
-            desk.log.write(clock.now(), "trouble", error=reason, issue=claim.issue_number, doubt=doubt.value)
+            context.log.write(clock.now(), "trouble", error=reason, issue=claim.issue_number, doubt=doubt.value)
 
 
-def _next_try(desk: Desk, lease: LeaseNote, now: datetime) -> datetime | None:
+def _next_try(context: Context, lease: LeaseNote, now: datetime) -> datetime | None:
     """Return when the remote may be tried again after an attempt that has not renewed the lease."""
     try:
-        tried = (Path(desk.place.state_dir) / TRIED).stat().st_mtime
+        tried = (Path(context.place.state_dir) / TRIED).stat().st_mtime
         at = datetime.fromtimestamp(tried, tz=UTC)
     except (OSError, ValueError, OverflowError):
         return None
@@ -86,20 +92,20 @@ def _next_try(desk: Desk, lease: LeaseNote, now: datetime) -> datetime | None:
     return None if at > now else at + timedelta(seconds=lease.ttl_s / TRIES_PER_TTL)
 
 
-def _start(desk: Desk, session_id: str) -> None:
+def _start(context: Context, session_id: str) -> None:
     """Start a process that nobody waits for and that outlives the hook."""
-    tried = files.state_directory(Path(desk.place.state_dir)) / TRIED
+    tried = files.state_directory(Path(context.place.state_dir)) / TRIED
     try:
         tried.touch(files.PRIVATE)
         subprocess.Popen(
             # Without -P the repository's own directory could stand in for this package.
-            [sys.executable, "-P", "-m", "agent_sync.events.parts.renewal_process", desk.place.root, session_id],
+            [sys.executable, "-P", "-m", "agent_sync.events.parts.renewal_process", context.place.root, session_id],
             cwd="/",
-            env=dict(desk.environment),
+            env=dict(context.environment),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
     except OSError as error:
-        desk.log.write(clock.now(), "trouble", error=str(error), what_for="renewing the lease")
+        context.log.write(clock.now(), "trouble", error=str(error), what_for="renewing the lease")

@@ -4,7 +4,7 @@ import sys
 import traceback
 
 from agent_sync import settings as settings_file
-from agent_sync.context import desk_at
+from agent_sync.context import context_at
 from agent_sync.errors import AgentSyncError
 from agent_sync.events.parts.lease import renew
 from agent_sync.system import clock
@@ -18,7 +18,7 @@ def main(root: str, session_id: str = "") -> None:
     if place is None:
         return
     try:
-        renew(desk_at(place, settings_file.environment()), session_id=session_id)
+        renew(context_at(place, settings_file.environment()), session_id=session_id)
     except Exception as error:  # noqa: BLE001  # whatever it was, the next hook tries again
         trace = None if isinstance(error, AgentSyncError) else traceback.format_exc()
         Log(place).write(clock.now(), "trouble", error=str(error), trace=trace, trigger="renewal")

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.events.deadline import deadline
 from agent_sync.events.event import HookEvent
 from agent_sync.events.parts.briefing import brief
@@ -26,73 +26,73 @@ class Part:
     reply: Reply = field(default_factory=Reply)
 
 
-Participant = Callable[[Desk, HookEvent], Part]
+Participant = Callable[[Context, HookEvent], Part]
 
 
-def lifecycle(desk: Desk, event: HookEvent) -> Part:
+def lifecycle(context: Context, event: HookEvent) -> Part:
     """Bring the claim as far as it goes now; a prompt that no human typed is no occasion."""
     if event.is_wake_up:
         return Part(BUSY)
-    return Part(drive(desk, event.trigger, session_id=event.session_id))
+    return Part(drive(context, event.trigger, session_id=event.session_id))
 
 
-def gate(desk: Desk, event: HookEvent) -> Part:
+def gate(context: Context, event: HookEvent) -> Part:
     """Let the quality gate decide about the stop; its answer stands whatever becomes of the other parts."""
-    root = gate_root(event.cwd, desk.place.root)
+    root = gate_root(event.cwd, context.place.root)
     # Gates that are taken away later must be noticed, so their file is watched.
     watch = (quiet.sight_of([str(Path(root) / GATE_CONFIG)]),) if root else ()
-    if not has_gates(desk, event.cwd):
+    if not has_gates(context, event.cwd):
         return Part(IDLE)
     from agent_sync.gates.answer import gate as decided_by
 
-    desk.gate_reply = decided_by(desk, event.raw, deadline=deadline(desk.settings, event.trigger))
-    human = desk.gate_reply.human
+    context.gate_reply = decided_by(context, event.raw, deadline=deadline(context.settings, event.trigger))
+    human = context.gate_reply.human
     looked = Looked(was_idle=True, watch=watch) if root else BUSY
     return Part(looked, Reply(human=(human,) if human else ()))
 
 
-def unclaimed(desk: Desk, _event: HookEvent) -> Part:
+def unclaimed(context: Context, _event: HookEvent) -> Part:
     """Look after a session that holds no claim."""
-    if desk.store.read() is not None:
+    if context.store.read() is not None:
         return Part(IDLE)
-    return Part(*suggestion(desk))
+    return Part(*suggestion(context))
 
 
-def briefing(desk: Desk, event: HookEvent) -> Part:
+def briefing(context: Context, event: HookEvent) -> Part:
     """Tell a new session what it holds."""
-    told = brief(desk, event)
+    told = brief(context, event)
     return Part(BUSY if told else IDLE, told)
 
 
-def renewal(desk: Desk, event: HookEvent) -> Part:
+def renewal(context: Context, event: HookEvent) -> Part:
     """Keep the lease of the claim alive."""
-    if desk.store.read() is None:
+    if context.store.read() is None:
         return Part(IDLE)
     from agent_sync.events.parts import lease as renewals
 
-    return Part(renewals.look(desk, session_id=event.session_id))
+    return Part(renewals.look(context, session_id=event.session_id))
 
 
-def record(desk: Desk, event: HookEvent) -> Part:
+def record(context: Context, event: HookEvent) -> Part:
     """Take into the recovery record what happened."""
-    return Part(kept(desk, event))
+    return Part(kept(context, event))
 
 
-def recovery(desk: Desk, event: HookEvent) -> Part:
+def recovery(context: Context, event: HookEvent) -> Part:
     """Tell a new session where the task stands that the last one was at."""
-    told = recalled(desk, event)
+    told = recalled(context, event)
     return Part(BUSY if told else IDLE, told)
 
 
-def work_hook(desk: Desk, event: HookEvent) -> Part:
+def work_hook(context: Context, event: HookEvent) -> Part:
     """Tell a session that is bound to a worker what hangs on its hook; it may be slung there at any time."""
     from agent_sync.work.identity import bound_worker
 
-    if not bound_worker(desk, session_id=event.session_id):
+    if not bound_worker(context, session_id=event.session_id):
         return Part(IDLE)
     from agent_sync.work.gupp import gupp
 
-    told = gupp(desk, event.session_id)
+    told = gupp(context, event.session_id)
     return Part(BUSY, Reply(agent=(told,) if told else ()))
 
 

@@ -2,7 +2,7 @@
 
 import re
 
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.gates.definitions.gate_base import LOCAL, REMOTE, GateBase
 from agent_sync.gates.plan.repo import Repo
 
@@ -13,14 +13,14 @@ _STEPS = re.compile(r"[~^]|@\{")
 MOST_STACKED = 20
 
 
-def is_own(desk: Desk, repo: Repo, base: GateBase) -> bool:
+def is_own(context: Context, repo: Repo, base: GateBase) -> bool:
     """Tell whether the checked-out branch was made or claimed in this clone; a detached HEAD was not."""
     branch = repo.git.current_branch()
     if branch is None:
         return False
     if not repo.head():
         return True
-    claim = desk.store.last_written()
+    claim = context.store.last_written()
     return (claim is not None and claim.branch == branch) or _is_made_here(repo, base, branch, set())
 
 

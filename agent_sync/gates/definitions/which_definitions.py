@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agent_sync import worktree as place
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.gates.config.model import CONFIG_DIR, Project
 from agent_sync.gates.config.project import CONFIG_NAME, find_project, load_project
 from agent_sync.gates.definitions import definition_files
@@ -52,13 +52,13 @@ class GateDefinitions:
 class _Seen:
     """The repository as one look needs it: the base, the commit the work left it at, and HEAD."""
 
-    desk: Desk
+    context: Context
     base: GateBase
     left_at: str
     head: str
 
     def repo(self, root: Path) -> Repo:
-        return Repo(self.desk.git, self.desk.place, root)
+        return Repo(self.context.git, self.context.place, root)
 
     def at(self, root: Path, commit: str) -> DefinitionFiles:
         repo = self.repo(root)
@@ -68,23 +68,23 @@ class _Seen:
         return definition_files.entries(self.repo(root), commit) if commit else {}
 
 
-def gate_definitions(desk: Desk, start: str) -> GateDefinitions:
+def gate_definitions(context: Context, start: str) -> GateDefinitions:
     """Look at the definitions for work in the directory `start`, and compare them with the base's."""
-    top = Path(desk.place.root).resolve()
+    top = Path(context.place.root).resolve()
     root = find_project(start or str(top), str(top))
-    base = find_gate_base(Repo(desk.git, desk.place, root or top))
+    base = find_gate_base(Repo(context.git, context.place, root or top))
     if base is None:
         return GateDefinitions(root)
-    theirs = _root_in_base(desk, base, start, top)
+    theirs = _root_in_base(context, base, start, top)
     if root is None and theirs is None:
         return GateDefinitions(None)
-    repo = Repo(desk.git, desk.place, top)
+    repo = Repo(context.git, context.place, top)
     head = repo.head()
-    seen = _Seen(desk, base, (head and repo.merge_base(base.commit, head)) or base.commit, head)
+    seen = _Seen(context, base, (head and repo.merge_base(base.commit, head)) or base.commit, head)
     roots = sorted({one for one in (root, theirs) if one}, key=lambda one: len(one.parts), reverse=True)
     remark = moved(repo, base.ref)
     remarks = (remark,) if remark else ()
-    if any(_has_other_commits(seen, one) for one in roots) and not is_own(desk, repo, base):
+    if any(_has_other_commits(seen, one) for one in roots) and not is_own(context, repo, base):
         found = _of_base(seen, roots)
     else:
         lines = [line for one in roots for line in _compared(seen, one, seen.left_at)]
@@ -93,13 +93,13 @@ def gate_definitions(desk: Desk, start: str) -> GateDefinitions:
     return replace(found, changes=_bounded((*found.changes, *settings)), remarks=(*found.remarks, *remarks))
 
 
-def _root_in_base(desk: Desk, base: GateBase, start: str, top: Path) -> Path | None:
+def _root_in_base(context: Context, base: GateBase, start: str, top: Path) -> Path | None:
     """Return the nearest directory from `start` up to the top that holds gates in the base."""
     here = Path(os.path.realpath(start)) if start else top
     inside = here.relative_to(top).parts if top in here.parents else ()
     roots = [top.joinpath(*inside[:count]) for count in range(len(inside), -1, -1)]
     paths = {root: (root / place.GATE_CONFIG).relative_to(top).as_posix() for root in roots}
-    listed = desk.git.ask("ls-tree", "-z", "--name-only", "--full-tree", base.commit, "--", *paths.values())
+    listed = context.git.ask("ls-tree", "-z", "--name-only", "--full-tree", base.commit, "--", *paths.values())
     found = set(listed.stdout.split("\0"))
     return next((root for root in roots if paths[root] in found), None)
 
@@ -125,7 +125,7 @@ def _compared(seen: _Seen, root: Path, commit: str) -> tuple[str, ...]:
 
 
 def _differences(seen: _Seen, root: Path, before: DefinitionFiles, now: DefinitionFiles) -> tuple[str, ...]:
-    old = load_project(root, _copy(seen.desk, before))
+    old = load_project(root, _copy(seen.context, before))
     if CONFIG_NAME not in now.contents and not now.refused:
         lines = [line for line in compared(old.project, Project(root)) if line.startswith("removed: ")]
         return (f"removed: {_shown(seen, root, CONFIG_NAME)}, and with it every gate", *lines)
@@ -161,7 +161,7 @@ def _of_base(seen: _Seen, roots: list[Path]) -> GateDefinitions:
         lines += _compared(seen, root, seen.base.commit)
         laid = _laid_over(seen, root)
         if chosen is None and CONFIG_NAME in laid.contents:
-            chosen = GateDefinitions(root, _copy(seen.desk, laid))
+            chosen = GateDefinitions(root, _copy(seen.context, laid))
     remark = (
         f"this branch was not made or claimed in this clone, so the gate definitions of {seen.base.name} apply "
         "in place of those committed on it"
@@ -193,13 +193,13 @@ def _is_committed(path: str, committed: dict[str, Entry]) -> bool:
 def _edited(seen: _Seen, prefix: str) -> set[str]:
     """Return the files of HEAD that were edited or deleted here and not committed."""
     arguments = ("diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "HEAD", "--", f":(top,literal){prefix}")
-    found = seen.desk.git.ask("-c", "core.fsmonitor=false", *arguments) if seen.head else None
+    found = seen.context.git.ask("-c", "core.fsmonitor=false", *arguments) if seen.head else None
     return {name for name in found.stdout.split("\0") if name} if found else set()
 
 
-def _copy(desk: Desk, definitions: DefinitionFiles) -> Path:
+def _copy(context: Context, definitions: DefinitionFiles) -> Path:
     """Keep definitions of a commit where they can be read like those of a work tree; return their `.gauntlet/`."""
-    home = Path(desk.place.state_dir).resolve() / "definitions"
+    home = Path(context.place.state_dir).resolve() / "definitions"
     target = home / definitions.digest[:32] / CONFIG_DIR
     files.private_directory(target)
     for name, content in definitions.contents.items():
@@ -214,7 +214,7 @@ def _copy(desk: Desk, definitions: DefinitionFiles) -> Path:
 
 def _settings(seen: _Seen, top: Path) -> tuple[str, ...]:
     name = place.SETTINGS_NAME
-    found = seen.desk.git.ask("cat-file", "blob", f"{seen.left_at}:{name}")
+    found = seen.context.git.ask("cat-file", "blob", f"{seen.left_at}:{name}")
     try:
         now = files.read_plain(top / name) or b""
     except (files.NotPlain, OSError) as reason:

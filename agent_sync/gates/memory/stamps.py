@@ -5,7 +5,7 @@ import time
 from datetime import datetime
 from pathlib import Path
 
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.gates.memory import keeping
 from agent_sync.gates.plan import snapshot as snapshots
 from agent_sync.gates.plan.repo import Repo
@@ -17,35 +17,35 @@ from agent_sync.quiet import gate as quick, unchanged
 SETTLED_S = 0.05
 
 
-def leave_interval(desk: Desk, root: Path, log_dir: str, *, due: datetime, before: str) -> None:
+def leave_interval(context: Context, root: Path, log_dir: str, *, due: datetime, before: str) -> None:
     """Note until when ordinary stops need no look, if nothing changed while this one was looked at."""
-    if quick.look(desk.place, str(root), log_dir) == before:
-        _write(quick.stamp_file(desk.place), f"{due.timestamp()}\n{log_dir}\n{before}")
+    if quick.look(context.place, str(root), log_dir) == before:
+        _write(quick.stamp_file(context.place), f"{due.timestamp()}\n{log_dir}\n{before}")
 
 
-def leave_pass(desk: Desk, root: Path, log_dir: str, *, result: RunResult) -> None:
+def leave_pass(context: Context, root: Path, log_dir: str, *, result: RunResult) -> None:
     """Note the work that has passed, if it certainly still is what lies there."""
     if result.status is not Status.PASSED or not result.unchanged_since or not result.base:
         return
-    repo = Repo(desk.git, desk.place, root)
+    repo = Repo(context.git, context.place, root)
     began = time.time()
-    first = _text(desk, root, log_dir, result)
-    if first is None or snapshots.has_hidden(repo) or _is_fresh(desk, result, began=began):
+    first = _text(context, root, log_dir, result)
+    if first is None or snapshots.has_hidden(repo) or _is_fresh(context, result, began=began):
         return
     snapshot = snapshots.take(repo, Path(log_dir))
-    if snapshot.tree == result.tree and snapshot.is_complete and _text(desk, root, log_dir, result) == first:
+    if snapshot.tree == result.tree and snapshot.is_complete and _text(context, root, log_dir, result) == first:
         head = f"{result.unchanged_since}\n{log_dir}\n{result.base}"
-        _write(quick.pass_file(desk.place), f"{head}\n{first}")
+        _write(quick.pass_file(context.place), f"{head}\n{first}")
 
 
-def _text(desk: Desk, root: Path, log_dir: str, result: RunResult) -> str | None:
-    return quick.whole(desk.place, str(root), log_dir, base=result.base)
+def _text(context: Context, root: Path, log_dir: str, result: RunResult) -> str | None:
+    return quick.whole(context.place, str(root), log_dir, base=result.base)
 
 
-def _is_fresh(desk: Desk, result: RunResult, *, began: float) -> bool:
+def _is_fresh(context: Context, result: RunResult, *, began: float) -> bool:
     """Tell whether a file of the work is so new that its next change might not show."""
-    changed = unchanged.changed_files(desk.place) or []
-    newest = max((_moment(Path(desk.place.root) / name) for name in changed), default=0.0)
+    changed = unchanged.changed_files(context.place) or []
+    newest = max((_moment(Path(context.place.root) / name) for name in changed), default=0.0)
     return bool(result.tree) and newest > began - SETTLED_S
 
 

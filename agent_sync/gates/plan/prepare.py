@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.gates.config.model import Loaded, Project
 from agent_sync.gates.config.user_config import is_ci
 from agent_sync.gates.definitions.gate_base import moved_name
@@ -55,12 +55,12 @@ class Prepared:
     remarks: tuple[str, ...]
 
 
-def prepare(desk: Desk, loaded: Loaded, options: RunOptions, definitions: GateDefinitions) -> Prepared:
+def prepare(context: Context, loaded: Loaded, options: RunOptions, definitions: GateDefinitions) -> Prepared:
     """Look at the repository, end a session that is over, and plan the gates."""
     project = loaded.project
     logs = LogDir(project.log_dir)
-    repo = Repo(desk.git, desk.place, project.root)
-    base = find_base(repo, project.base_branch, options.wanted, desk.environment)
+    repo = Repo(context.git, context.place, project.root)
+    base = find_base(repo, project.base_branch, options.wanted, context.environment)
     notes = [str(warning) for warning in loaded.warnings] + ([base.note] if base.note else [])
     state = states.read(logs.path)
     over = clean.context_change(repo, state, base)
@@ -69,11 +69,11 @@ def prepare(desk: Desk, loaded: Loaded, options: RunOptions, definitions: GateDe
         notes.append(f"Earlier logs were moved aside, because {over}.")
         state = None
     snapshot = snapshots.take(repo, logs.path)
-    changes = find_changes(repo, snapshot, options.wanted, base=base, environment=desk.environment)
+    changes = find_changes(repo, snapshot, options.wanted, base=base, environment=context.environment)
     is_rerun = has_unresolved(logs, state)
     if is_rerun and state:
         changes = _still_in_question(repo, changes, state, snapshot=snapshot)
-    scope = replace(options.scope, is_ci=is_ci(desk.environment))
+    scope = replace(options.scope, is_ci=is_ci(context.environment))
     return Prepared(
         project=project,
         repo=repo,
@@ -96,15 +96,15 @@ def _moved(repo: Repo, base: Base) -> tuple[str, ...]:
     return (remark,) if remark else ()
 
 
-def look(desk: Desk, loaded: Loaded, options: RunOptions) -> tuple[Changes, Plan]:
+def look(context: Context, loaded: Loaded, options: RunOptions) -> tuple[Changes, Plan]:
     """Return what changed and what would run, without touching logs or record."""
     project = loaded.project
-    repo = Repo(desk.git, desk.place, project.root)
-    base = find_base(repo, project.base_branch, options.wanted, desk.environment)
+    repo = Repo(context.git, context.place, project.root)
+    base = find_base(repo, project.base_branch, options.wanted, context.environment)
     snapshot = snapshots.take(repo, project.log_dir)
-    changes = find_changes(repo, snapshot, options.wanted, base=base, environment=desk.environment)
+    changes = find_changes(repo, snapshot, options.wanted, base=base, environment=context.environment)
     snapshots.prune(repo)
-    scope = replace(options.scope, is_ci=is_ci(desk.environment))
+    scope = replace(options.scope, is_ci=is_ci(context.environment))
     return changes, plan(project, changes.files, scope, lambda path: (project.root / path).is_dir())
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError
 from agent_sync.gates.config.model import Check, Loaded
 from agent_sync.gates.config.project import load_project
@@ -39,7 +39,7 @@ PASSES = frozenset({Status.PASSED, Status.PASSED_WITH_WARNINGS})
 
 
 def execute_run(
-    desk: Desk,
+    context: Context,
     root: Path,
     options: RunOptions | None = None,
     listener: Listener | None = None,
@@ -48,8 +48,8 @@ def execute_run(
 ) -> RunResult:
     """Run the gates of the project at `root`; trouble becomes a status, nothing is printed and nothing exits."""
     try:
-        found = definitions or gate_definitions(desk, str(root))
-        result = _defined(desk, found, options or RunOptions(Wanted(working=True)), listener or Silence())
+        found = definitions or gate_definitions(context, str(root))
+        result = _defined(context, found, options or RunOptions(Wanted(working=True)), listener or Silence())
         return replace(result, definitions=found.changes, remarks=result.remarks or found.remarks)
     except AgentSyncError as error:
         return RunResult(Status.ERROR, error.happened, error=str(error))
@@ -62,11 +62,11 @@ def execute_run(
         return RunResult(Status.ERROR, message, error=message)
 
 
-def _defined(desk: Desk, found: GateDefinitions, options: RunOptions, listener: Listener) -> RunResult:
+def _defined(context: Context, found: GateDefinitions, options: RunOptions, listener: Listener) -> RunResult:
     if found.root is None:
         return RunResult(Status.NO_CONFIG, wording.NO_CONFIG)
     loaded = load_project(found.root, found.directory)
-    return _unusable(loaded) if loaded.errors else _alone(desk, loaded, options, listener, definitions=found)
+    return _unusable(loaded) if loaded.errors else _alone(context, loaded, options, listener, definitions=found)
 
 
 def _unusable(loaded: Loaded) -> RunResult:
@@ -76,19 +76,19 @@ def _unusable(loaded: Loaded) -> RunResult:
 
 
 def _alone(
-    desk: Desk, loaded: Loaded, options: RunOptions, listener: Listener, *, definitions: GateDefinitions
+    context: Context, loaded: Loaded, options: RunOptions, listener: Listener, *, definitions: GateDefinitions
 ) -> RunResult:
     logs = LogDir(loaded.project.log_dir)
-    logs.make(Repo(desk.git, desk.place, loaded.project.root))
-    with lock.alone(desk.place, logs.path) as is_alone:
+    logs.make(Repo(context.git, context.place, loaded.project.root))
+    with lock.alone(context.place, logs.path) as is_alone:
         if not is_alone:
             who = lock.holder(logs.path) or "another process"
             return RunResult(Status.LOCK_EXISTS, f"A gauntlet run is already in progress ({who}).")
-        prepared = prepare(desk, loaded, options, definitions)
-        return _without_running(desk, prepared, options) or _run(desk, prepared, options, listener)
+        prepared = prepare(context, loaded, options, definitions)
+        return _without_running(context, prepared, options) or _run(context, prepared, options, listener)
 
 
-def _without_running(desk: Desk, prepared: Prepared, options: RunOptions) -> RunResult | None:
+def _without_running(context: Context, prepared: Prepared, options: RunOptions) -> RunResult | None:
     """Return the answer where no gate has to run."""
     told = partial(_told, prepared)
     if options.is_full and not (prepared.changes.files and prepared.plan.jobs):
@@ -104,7 +104,7 @@ def _without_running(desk: Desk, prepared: Prepared, options: RunOptions) -> Run
         return told(Status.RETRY_LIMIT_EXCEEDED, message)
     if prepared.is_rerun or options.again or not prepared.key:
         return None
-    passed = passes.recall(desk.place, prepared.key)
+    passed = passes.recall(context.place, prepared.key)
     if passed is None:
         return None
     result = told(Status(passed.status), wording.unchanged(passed.at))
@@ -130,17 +130,17 @@ def _archive(prepared: Prepared, *, with_state: bool = False) -> bool:
     return clean.clean(prepared.logs, prepared.repo, keep=prepared.project.max_previous_logs, with_state=with_state)
 
 
-def _run(desk: Desk, prepared: Prepared, options: RunOptions, listener: Listener) -> RunResult:
+def _run(context: Context, prepared: Prepared, options: RunOptions, listener: Listener) -> RunResult:
     number = prepared.logs.next_run()
     console_log = prepared.logs.console(number)
     listener.planned(prepared.plan.jobs)
     if not prepared.is_rerun:
-        shutil.rmtree(_originals(desk), ignore_errors=True)
+        shutil.rmtree(_originals(context), ignore_errors=True)
     cooling = Cooling(prepared.state.unhealthy, clock.now())
-    receipts.note_began(desk)
-    secrets = secrets_of(desk.environment)
+    receipts.note_began(context)
+    secrets = secrets_of(context.environment)
     with opened(console_log, listener, secrets) as console:
-        results = _performed(desk, prepared, options, number=number, console=console, cooling=cooling)
+        results = _performed(context, prepared, options, number=number, console=console, cooling=cooling)
         warnings = skipped_findings(prepared.logs, secrets)
         status = _limited(overall(results, has_warnings=bool(warnings)), prepared, options)
         result = replace(
@@ -151,13 +151,13 @@ def _run(desk: Desk, prepared: Prepared, options: RunOptions, listener: Listener
         )
         for line in summary(result):
             console.say(line)
-    receipts.note_ended(desk, prepared, result, is_full=options.is_full)
+    receipts.note_ended(context, prepared, result, is_full=options.is_full)
     states.write(prepared.logs.path, _record(prepared, options, result, number=number, cooling=cooling))
-    return _settled(desk, prepared, options, result)
+    return _settled(context, prepared, options, result)
 
 
 def _performed(  # noqa: PLR0913  # everything a run is made of meets here
-    desk: Desk, prepared: Prepared, options: RunOptions, *, number: int, console: Console, cooling: Cooling
+    context: Context, prepared: Prepared, options: RunOptions, *, number: int, console: Console, cooling: Cooling
 ) -> tuple[JobResult, ...]:
     jobs = prepared.plan.jobs
     variables = prepared.snapshot.variables
@@ -169,23 +169,23 @@ def _performed(  # noqa: PLR0913  # everything a run is made of meets here
             logs=prepared.logs,
             number=number,
             stems=stems(job.id for job in jobs),
-            processes=desk.processes,
+            processes=context.processes,
             watchman=watchman,
-            environment=desk.environment,
+            environment=context.environment,
             base=prepared.changes.base.name,
             differences=Differences(prepared.repo, prepared.changes.before, prepared.changes.after, variables),
-            originals=_originals(desk),
+            originals=_originals(context),
             is_rerun=prepared.is_rerun,
             deadline=options.deadline,
         )
-        pace = Pace(desk.settings.gate.parallel or default_cap(), prepared.project.allow_parallel)
+        pace = Pace(context.settings.gate.parallel or default_cap(), prepared.project.allow_parallel)
         perform = partial(_perform, run=run, console=console, cooling=cooling)
-        return Schedule(pace, perform, end_programs=desk.processes.end_all).run(jobs)
+        return Schedule(pace, perform, end_programs=context.processes.end_all).run(jobs)
 
 
-def _originals(desk: Desk) -> Path:
+def _originals(context: Context) -> Path:
     """Return where our own copies of reviewers' findings are, out of reach of the agent's edits."""
-    return Path(desk.place.state_dir) / "reviews"
+    return Path(context.place.state_dir) / "reviews"
 
 
 def _perform(job: Job, *, run: Run, console: Console, cooling: Cooling) -> JobResult:
@@ -241,7 +241,7 @@ def _changed_meanwhile(prepared: Prepared, after: Snapshot) -> str:
     return f"Files changed while the gates ran: {shown}. What gates write belongs into .gitignore."
 
 
-def _settled(desk: Desk, prepared: Prepared, options: RunOptions, result: RunResult) -> RunResult:
+def _settled(context: Context, prepared: Prepared, options: RunOptions, result: RunResult) -> RunResult:
     """Remember a pass of the whole work, and move its logs aside."""
     snapshots.prune(prepared.repo)
     if result.status not in PASSES or not options.is_full:
@@ -253,7 +253,7 @@ def _settled(desk: Desk, prepared: Prepared, options: RunOptions, result: RunRes
         result = replace(result, tree=after.tree)
         ran = tuple(one.id for one in result.results if one.outcome is Outcome.PASSED)
         at = clock.now().isoformat(timespec="seconds").replace("+00:00", "Z")
-        passes.remember(desk.place, prepared.key, Pass(after.tree, at, result.status, ran, result.warnings))
+        passes.remember(context.place, prepared.key, Pass(after.tree, at, result.status, ran, result.warnings))
     _archive(prepared)
     moved = prepared.logs.path / clean.PREVIOUS / result.console_log.name if result.console_log else None
     return replace(result, console_log=moved if moved and moved.exists() else None)

@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError, BadKey
 from agent_sync.gates.plan.prepare import Prepared
 from agent_sync.gates.run.results import Executed, RunResult
@@ -23,51 +23,51 @@ if TYPE_CHECKING:
 _NOTHING = hashlib.sha256(b"").hexdigest()
 
 
-def note_began(desk: Desk) -> None:
+def note_began(context: Context) -> None:
     """Say on the record that the gates run, so that a crash meanwhile is known to be one in validation."""
-    _kept(desk, _began)
+    _kept(context, _began)
 
 
-def note_ended(desk: Desk, prepared: Prepared, result: RunResult, *, is_full: bool) -> None:
+def note_ended(context: Context, prepared: Prepared, result: RunResult, *, is_full: bool) -> None:
     """Sign a receipt for every check that ran, and say on the record how the run ended."""
-    _kept(desk, lambda desk, now: _ended(desk, prepared, result, is_full=is_full, now=now))
+    _kept(context, lambda context, now: _ended(context, prepared, result, is_full=is_full, now=now))
 
 
-def _kept(desk: Desk, note: Callable[[Desk, datetime], None]) -> None:
+def _kept(context: Context, note: Callable[[Context, datetime], None]) -> None:
     """Trouble with the record is told; it does not change what the gates say."""
-    if not Path(quiet.record_pointer(desk.place)).exists():
+    if not Path(quiet.record_pointer(context.place)).exists():
         return
     now = clock.now()
     try:
-        note(desk, now)
+        note(context, now)
     except (AgentSyncError, OSError) as error:
-        desk.log.write(now, "trouble", error=str(error))
-        desk.outbox.add([messages.record_unwritten(str(error))])
+        context.log.write(now, "trouble", error=str(error))
+        context.outbox.add([messages.record_unwritten(str(error))])
 
 
-def _began(desk: Desk, now: datetime) -> None:
+def _began(context: Context, now: datetime) -> None:
     from agent_sync.record.machine.validation import GATES, validating
 
-    desk.recorder.change(lambda record: validating(record, GATES, now), now)
+    context.recorder.change(lambda record: validating(record, GATES, now), now)
 
 
-def _ended(desk: Desk, prepared: Prepared, result: RunResult, *, is_full: bool, now: datetime) -> None:
+def _ended(context: Context, prepared: Prepared, result: RunResult, *, is_full: bool, now: datetime) -> None:
     from agent_sync.record.machine.validation import Ending, validated
     from agent_sync.record.receipts.signed import Looked, with_validation
 
     ran = tuple((_ran(one.executed), one.id) for one in result.results if one.executed)
     head = prepared.repo.head()
-    committed = desk.git.ask("rev-parse", "--verify", "--quiet", "HEAD^{tree}").stdout.strip()
+    committed = context.git.ask("rev-parse", "--verify", "--quiet", "HEAD^{tree}").stdout.strip()
     tree = prepared.snapshot.tree
     looked = Looked(head, tree, is_dirty=tree != committed, kind="gate")
     ending = _ending(result.status) if is_full else Ending.UNDECIDED
     try:
-        desk.recorder.change(
-            lambda record: with_validation(desk.recorder, record, ran, looked=looked, ending=ending, now=now), now
+        context.recorder.change(
+            lambda record: with_validation(context.recorder, record, ran, looked=looked, ending=ending, now=now), now
         )
     except BadKey:
         # Without a key nothing can be proven; how the run ended is known all the same.
-        desk.recorder.change(lambda record: validated(record, ending, now), now)
+        context.recorder.change(lambda record: validated(record, ending, now), now)
         raise
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.errors import LockHeld, NoRecord
 from agent_sync.gates.run.watchman import watching
 from agent_sync.record import keep as recording
@@ -36,7 +36,7 @@ class Check:
     timeout: timedelta | None = None
 
 
-def validate(desk: Desk, kept: Kept, check: Check, shown: Outlet) -> Record:
+def validate(context: Context, kept: Kept, check: Check, shown: Outlet) -> Record:
     """Run a command for the task and return the record with its receipt; two at a time are refused."""
     directory = kept[0].directory
     with files.locked_if_free(directory / _LOCK) as is_alone:
@@ -44,23 +44,23 @@ def validate(desk: Desk, kept: Kept, check: Check, shown: Outlet) -> Record:
             message = f"Another validation of {kept[1].task_id} is running."
             raise LockHeld(message, attempted="validating", helps="agent-sync record status")
         line = check.command if isinstance(check.command, str) else shlex.join(check.command)
-        recording.work(desk, lambda record, now: validating(record, readable(line), now))
-        before = working_tree_state(desk.git)
+        recording.work(context, lambda record, now: validating(record, readable(line), now))
+        before = working_tree_state(context.git)
         under_way = Artifacts(directory / ARTIFACTS, _UNDER_WAY)
         limit = check.timeout.total_seconds() if check.timeout else None
         with watching() as watchman:
             # Should this process be killed, the command does not outlive it.
-            surroundings = Surroundings(Path(desk.cwd), desk.environment, desk.processes, limit, watchman)
+            surroundings = Surroundings(Path(context.cwd), context.environment, context.processes, limit, watchman)
             ran = run(check.command, surroundings, under_way, shown=shown)
-        looked = _looked(before, working_tree_state(desk.git))
+        looked = _looked(before, working_tree_state(context.git))
         task_id = kept[1].task_id
 
         def ended(record: Record, now: datetime) -> Record:
             if record.task_id != task_id:
                 raise _over(task_id)
-            return _ended(desk, record, (ran, check.label), looked=looked, under_way=under_way, now=now)
+            return _ended(context, record, (ran, check.label), looked=looked, under_way=under_way, now=now)
 
-        changed = recording.work(desk, ended)
+        changed = recording.work(context, ended)
         if changed is None:
             raise _over(task_id)
         return changed
@@ -79,11 +79,11 @@ def ending_of(ran: Ran) -> Ending:
 
 
 def _ended(  # noqa: PLR0913  # what ran, on what, and where its output lies
-    desk: Desk, record: Record, ran: tuple[Ran, str], *, looked: Looked, under_way: Artifacts, now: datetime
+    context: Context, record: Record, ran: tuple[Ran, str], *, looked: Looked, under_way: Artifacts, now: datetime
 ) -> Record:
     """Under the record's lock the number of the receipt is certain: the output gets its name."""
     own = Artifacts(under_way.directory, next_slot(record).receipt_id)
-    changed = with_validation(desk.recorder, record, (ran,), looked=looked, ending=ending_of(ran[0]), now=now)
+    changed = with_validation(context.recorder, record, (ran,), looked=looked, ending=ending_of(ran[0]), now=now)
     under_way.stdout.replace(own.stdout)
     under_way.stderr.replace(own.stderr)
     return changed

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from agent_sync import settings
-from agent_sync.context import Desk, desk_at
+from agent_sync.context import Context, context_at
 from agent_sync.errors import BadConfig
 from agent_sync.setup.doctor import machine, registration, worktree
 from agent_sync.setup.doctor.levels import levels
@@ -24,14 +24,14 @@ def check_all(place: Place, environment: Mapping[str, str]) -> Iterator[Result]:
     yield worktree.check_ignored(git)
     yield worktree.check_claim(place, git)
     yield from _hooks(place, environment, processes)
-    desk, error = _desk(place, environment)
+    context, error = _context(place, environment)
     yield worktree.check_settings(place, error)
-    if desk is None:
+    if context is None:
         yield skip("github", "not asked, because the settings cannot be read")
     else:
         yield worktree.check_trust(settings.load(place, environment))
-        yield from _record(desk)
-        yield from _github(desk)
+        yield from _record(context)
+        yield from _github(context)
 
 
 def _hooks(place: Place, environment: Mapping[str, str], processes: Processes) -> Iterator[Result]:
@@ -43,24 +43,24 @@ def _hooks(place: Place, environment: Mapping[str, str], processes: Processes) -
     yield machine.check_effect(environment, processes, directory=place.root)
 
 
-def _desk(place: Place, environment: Mapping[str, str]) -> tuple[Desk | None, BadConfig | None]:
+def _context(place: Place, environment: Mapping[str, str]) -> tuple[Context | None, BadConfig | None]:
     try:
-        return desk_at(place, environment), None
+        return context_at(place, environment), None
     except BadConfig as error:
         return None, error
 
 
-def _record(desk: Desk) -> Iterator[Result]:
+def _record(context: Context) -> Iterator[Result]:
     """Load what reads records only now."""
     from agent_sync.setup.doctor.record import check_record
 
-    yield from check_record(desk)
+    yield from check_record(context)
 
 
-def _github(desk: Desk) -> Iterator[Result]:
+def _github(context: Context) -> Iterator[Result]:
     """Load the client libraries only now."""
     from agent_sync.setup.doctor.github import check_github
     from agent_sync.setup.doctor.leases import check_leases
 
-    yield from check_github(desk)
-    yield from check_leases(desk)
+    yield from check_github(context)
+    yield from check_leases(context)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from datetime import datetime
 
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError, GitHubDown, NotFound, RateLimited
 from agent_sync.gateway.transport.auth import find_token
 from agent_sync.gateway.transport.connect import addressed
@@ -17,20 +17,20 @@ NEEDED = ("repo", "project")
 MOST_SKEW_S = 30.0
 
 
-def check_github(desk: Desk) -> Iterator[Result]:
+def check_github(context: Context) -> Iterator[Result]:
     """Check everything that can be known of GitHub, up to the first thing that keeps the rest from being known."""
     name = "repository"
     try:
-        repository, endpoint = addressed(desk)
-        yield ok(name, f"{repository.full_name} on {endpoint.host}, from remote {desk.settings.git.remote}")
+        repository, endpoint = addressed(context)
+        yield ok(name, f"{repository.full_name} on {endpoint.host}, from remote {context.settings.git.remote}")
         name = "token"
-        token = find_token(endpoint, desk.environment, desk.processes, directory=desk.place.root)
-        person = desk.gateway.viewer()
+        token = find_token(endpoint, context.environment, context.processes, directory=context.place.root)
+        person = context.gateway.viewer()
         yield ok(name, f"{token.kind.value} of {one_line(person.login)}, from {token.source}")
         yield check_scopes(person)
         yield check_clock(person.clock, clock.now())
         name = "board"
-        yield from _board(desk)
+        yield from _board(context)
     except (GitHubDown, RateLimited) as error:
         yield skip("github", f"cannot be asked now: {error.happened}", "agent-sync doctor, a little later")
     except AgentSyncError as error:
@@ -61,10 +61,10 @@ def check_clock(theirs: datetime | None, ours: datetime) -> Result:
     return ok("clock", "agrees with GitHub's")
 
 
-def _board(desk: Desk) -> Iterator[Result]:
-    project = desk.settings.project
+def _board(context: Context) -> Iterator[Result]:
+    project = context.settings.project
     try:
-        boards = desk.gateway.boards()
+        boards = context.gateway.boards()
     except NotFound:
         boards = ()
     if project.number is None:
@@ -75,4 +75,4 @@ def _board(desk: Desk) -> Iterator[Result]:
         yield fail("board", says, "correct project.owner and project.number in .agent-sync.toml")
     else:
         yield ok("board", f"{one_line(boards[0].title)}: {one_line(boards[0].url)}")
-        yield from check_names(boards[0], desk.settings.board)
+        yield from check_names(boards[0], context.settings.board)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError, BadClaim
 from agent_sync.leases.fence import stopped
 from agent_sync.leases.keeper import RemoteKeeper
@@ -20,11 +20,11 @@ from agent_sync.task.decision.tasks import Task
 PROBE_LIMIT = 20.0
 
 
-def check_leases(desk: Desk) -> Iterator[Result]:
+def check_leases(context: Context) -> Iterator[Result]:
     """Try the remote with a scratch ref, then look at the claim held here."""
     try:
-        yield check_refs(desk)
-        claim = desk.store.read()
+        yield check_refs(context)
+        claim = context.store.read()
     except BadClaim:
         # The check of the claim file has said so.
         return
@@ -32,21 +32,21 @@ def check_leases(desk: Desk) -> Iterator[Result]:
         yield skip("claim refs", error.happened, error.helps or "agent-sync doctor")
         return
     if claim and claim.lease:
-        yield check_lease(desk, claim)
+        yield check_lease(context, claim)
 
 
-def check_refs(desk: Desk) -> Result:
+def check_refs(context: Context) -> Result:
     """Check for whom claims hold that are made here."""
-    remote = desk.settings.git.remote
-    if desk.settings.lease.where == "clone":
+    remote = context.settings.git.remote
+    if context.settings.lease.where == "clone":
         return ok("claim refs", f"not tried: {scope('clone', remote=remote, reason='the settings say so')}")
-    configured = desk.git.remote(remote)
+    configured = context.git.remote(remote)
     if configured is None:
-        others = desk.git.remotes()
+        others = context.git.remotes()
         missing = no_remote(remote, others)
         here = scope("clone", remote=remote, reason=f"there is no remote {remote}")
         return warn("claim refs", missing.happened if others else here, missing.helps)
-    found = RemoteKeeper(desk.git, desk.place, configured, limit_s=PROBE_LIMIT).probe(clock.now())
+    found = RemoteKeeper(context.git, context.place, configured, limit_s=PROBE_LIMIT).probe(clock.now())
     return _probed(remote, found)
 
 
@@ -62,9 +62,9 @@ def _probed(remote: str, found: Probe) -> Result:
     return skip("claim refs", says, "agent-sync doctor, a little later")
 
 
-def check_lease(desk: Desk, claim: Claim) -> Result:
+def check_lease(context: Context, claim: Claim) -> Result:
     """Check that the claim here is still ours, and that GitHub shows so; the ref is right, the board only shows."""
-    match stopped(desk, claim):
+    match stopped(context, claim):
         case LeaseLost(lost_to):
             return warn("lease", f"issue #{claim.issue_number} is held by {lost_to}", "agent-sync release")
         case LeftOnHook(worker):
@@ -72,12 +72,12 @@ def check_lease(desk: Desk, claim: Claim) -> Result:
         case LeaseUnknown(reason):
             return skip("lease", reason, "agent-sync doctor, a little later")
         case None:
-            return _mirror(desk, claim)
+            return _mirror(context, claim)
 
 
-def _mirror(desk: Desk, claim: Claim) -> Result:
+def _mirror(context: Context, claim: Claim) -> Result:
     try:
-        wrong = differences(claim, desk.gateway.task(claim.issue_number))
+        wrong = differences(claim, context.gateway.task(claim.issue_number))
     except AgentSyncError as error:
         return skip("lease", f"held here; GitHub cannot be asked what it shows: {error.happened}")
     if wrong:

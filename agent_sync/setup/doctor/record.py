@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError, BadKey
 from agent_sync.record.disk.home import Home
 from agent_sync.record.disk.recorder import Kept
@@ -14,10 +14,10 @@ from agent_sync.setup.doctor.result import Result, fail, ok, skip, warn
 from agent_sync.setup.githooks.reach import Reach, reachable
 
 
-def check_record(desk: Desk) -> Iterator[Result]:
+def check_record(context: Context) -> Iterator[Result]:
     """Return every result about the record."""
     try:
-        home = desk.recorder.home
+        home = context.recorder.home
     except AgentSyncError as error:
         yield fail("record home", error.happened, error.helps)
         return
@@ -25,9 +25,9 @@ def check_record(desk: Desk) -> Iterator[Result]:
         yield skip("record home", "no recovery record is kept: it is off, or there is no home")
         return
     yield _home(home)
-    yield _key(desk)
-    yield from _active(desk)
-    yield _git_hook(desk)
+    yield _key(context)
+    yield from _active(context)
+    yield _git_hook(context)
 
 
 def _home(home: Home) -> Result:
@@ -40,9 +40,9 @@ def _home(home: Home) -> Result:
     return ok("record home", f"{home.root}{'' if nearest == home.root else ' (not made yet)'}")
 
 
-def _key(desk: Desk) -> Result:
+def _key(context: Context) -> Result:
     """Check the key without making one."""
-    at = keys.key_files(desk.environment)
+    at = keys.key_files(context.environment)
     there = [path for path in (at.master, at.backup, at.account) if os.path.lexists(path)]
     if not there:
         return ok("record key", "none yet; it is made with the first task or receipt")
@@ -52,15 +52,15 @@ def _key(desk: Desk) -> Result:
         return warn("record key", f"{at.account} is missing; the next receipt writes it", f"ls -l {at.directory}")
     try:
         # With both files there this only reads.
-        keys.obtain(desk.environment)
+        keys.obtain(context.environment)
     except BadKey as error:
         return fail("record key", error.happened, error.helps or f"ls -l {at.directory}")
     return ok("record key", f"{at.master} is there and private")
 
 
-def _active(desk: Desk) -> Iterator[Result]:
+def _active(context: Context) -> Iterator[Result]:
     try:
-        found = desk.recorder.opened()
+        found = context.recorder.opened()
         if found is None:
             yield ok("record", "no task is recorded here")
             return
@@ -86,9 +86,9 @@ def _integrity(kept: Kept) -> Result:
             return fail("record", f"{says}; its history is broken at event {seq}", "agent-sync record export")
 
 
-def _git_hook(desk: Desk) -> Result:
+def _git_hook(context: Context) -> Result:
     try:
-        found = reachable(desk.git, desk.place)
+        found = reachable(context.git, context.place)
     except (AgentSyncError, OSError) as error:
         return warn("git hook", str(error), "agent-sync record install")
     match found:
@@ -97,4 +97,4 @@ def _git_hook(desk: Desk) -> Result:
         case Reach.ABSENT:
             return ok("git hook", "not installed: commits are found at the next event (agent-sync record install)")
         case Reach.UNREACHED | Reach.UNPROVEN:
-            return warn("git hook", found.value, f"ls -l {Path(desk.place.common_dir, 'hooks')}")
+            return warn("git hook", found.value, f"ls -l {Path(context.place.common_dir, 'hooks')}")

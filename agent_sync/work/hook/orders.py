@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Generic, TypeVar
 
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.errors import GitFailed
 from agent_sync.leases.model import Lease
 from agent_sync.leases.refs.objects import write_commit, write_files
@@ -57,9 +57,9 @@ Decide = Callable[[Sight, datetime], Order[T]]
 Shelves = RemoteShelf | CloneShelf
 
 
-def carry_out(desk: Desk, decide: Decide[T], *, issue: int | None = None, dry_run: bool = False) -> Done[T]:
+def carry_out(context: Context, decide: Decide[T], *, issue: int | None = None, dry_run: bool = False) -> Done[T]:
     """Decide from what is there and write it; whoever loses a race decides again from what is there then."""
-    shelf = shelf_for(desk, clock.now())
+    shelf = shelf_for(context, clock.now())
     trouble = Pushed(Verdict.SILENT)
     written: list[RefUpdate] = []
     for attempt in range(ATTEMPTS):
@@ -67,7 +67,7 @@ def carry_out(desk: Desk, decide: Decide[T], *, issue: int | None = None, dry_ru
         order = decide(sight, clock.now())
         if dry_run or not order.steps:
             return Done(order.value, sight, {})
-        written = [_written(desk.git, step, clock.now()) for step in order.steps]
+        written = [_written(context.git, step, clock.now()) for step in order.steps]
         trouble = shelf.swap(written, order.branch)
         if trouble.verdict is Verdict.LANDED or (trouble.verdict is Verdict.SILENT and _is_in(shelf, issue, written)):
             return Done(order.value, sight, {update.ref: update.new for update in written})
@@ -75,7 +75,7 @@ def carry_out(desk: Desk, decide: Decide[T], *, issue: int | None = None, dry_ru
             # A branch that was refused twice is not a matter of who was faster.
             break
         if not attempt:
-            shelf = _after_trouble(desk, shelf, trouble, written[0].new)
+            shelf = _after_trouble(context, shelf, trouble, written[0].new)
         time.sleep(PAUSE_S * attempt)
     raise GitFailed(
         f"It could not be written: {trouble.text or 'other writers were faster on every attempt'}.",
@@ -110,8 +110,8 @@ def _is_in(shelf: Shelves, issue: int | None, written: list[RefUpdate]) -> bool:
     return all(ref_here(shelf, update.ref) == update.new for update in written[:2])
 
 
-def _after_trouble(desk: Desk, shelf: Shelves, trouble: Pushed, commit: str) -> Shelves:
+def _after_trouble(context: Context, shelf: Shelves, trouble: Pushed, commit: str) -> Shelves:
     """Go on where refs are taken: a remote that takes none of ours leaves this clone."""
     if isinstance(shelf, RemoteShelf) and trouble.verdict is Verdict.REJECTED and shelf.refuses(commit):
-        return clone_shelf_after_refusal(desk, shelf, clock.now())
+        return clone_shelf_after_refusal(context, shelf, clock.now())
     return shelf

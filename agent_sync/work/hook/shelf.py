@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from agent_sync.context import Desk
+from agent_sync.context import Context
 from agent_sync.errors import GitFailed
 from agent_sync.leases.keeper import RemoteKeeper, keeper_for
 from agent_sync.leases.model import Where
@@ -115,18 +115,18 @@ class CloneShelf:
         return Pushed(Verdict.LANDED)
 
 
-def shelf_for(desk: Desk, now: datetime) -> RemoteShelf | CloneShelf:
+def shelf_for(context: Context, now: datetime) -> RemoteShelf | CloneShelf:
     """Return where new work hangs: where the claims of this worktree are kept."""
-    keeper = keeper_for(desk.git, desk.place, desk.settings, now)
-    allowance_s = desk.settings.lease.allowance_s
+    keeper = keeper_for(context.git, context.place, context.settings, now)
+    allowance_s = context.settings.lease.allowance_s
     if isinstance(keeper, RemoteKeeper):
         return RemoteShelf(keeper.remote_store, allowance_s)
-    remote = desk.settings.git.remote
-    return CloneShelf(desk.git, allowance_s, remote if desk.git.remote(remote) else "")
+    remote = context.settings.git.remote
+    return CloneShelf(context.git, allowance_s, remote if context.git.remote(remote) else "")
 
 
-def clone_shelf_after_refusal(desk: Desk, shelf: RemoteShelf, now: datetime) -> CloneShelf:
+def clone_shelf_after_refusal(context: Context, shelf: RemoteShelf, now: datetime) -> CloneShelf:
     """Remember that the remote takes no refs of ours, and go on in this clone."""
     remote = shelf.store.remote
-    Refusals(desk.place).remember(remote.push_url, now)
-    return CloneShelf(desk.git, shelf.allowance_s, remote.name)
+    Refusals(context.place).remember(remote.push_url, now)
+    return CloneShelf(context.git, shelf.allowance_s, remote.name)

@@ -14,7 +14,7 @@ DOCUMENTS = Path(__file__).parent / "documents"
 
 
 @dataclass
-class Desk:
+class Context:
     """Asks the world in GraphQL, and lets others act on it."""
 
     world: World
@@ -63,6 +63,6 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path):
-    """Return a desk in front of the small world."""
-    return Desk(build("small", tmp_path))
+def context(tmp_path):
+    """Return a context in front of the small world."""
+    return Context(build("small", tmp_path))

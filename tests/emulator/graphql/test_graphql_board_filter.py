@@ -54,15 +54,15 @@ FILTERS = {
 
 
 @pytest.fixture
-def board(desk):
+def board(context):
     """Return the small board with a field of every type."""
-    world, octo, project = desk.world, desk.world.viewer("any"), desk.world.project("octo", 1)
+    world, octo, project = context.world, context.world.viewer("any"), context.world.project("octo", 1)
 
     def field(name, kind, **more):
         return boards.add_field(world, project, name, kind, **more)
 
     def put(issue, entry, /, **value):
-        boards.set_value(world, octo, desk.issue(issue).items[0], entry, value=NewValue(**value))
+        boards.set_value(world, octo, context.issue(issue).items[0], entry, value=NewValue(**value))
 
     points, due, area = (
         field("Points", FieldType.NUMBER),
@@ -75,8 +75,8 @@ def board(desk):
     put(42, due, day=date(2026, 1, 15))
     put(41, area, text="core")
     put(40, field("Sprint", FieldType.ITERATION, iterations=[SPRINT]), iteration_id=SPRINT.id)
-    desk.issue(43).labels.append(desk.issue(43).repository.labels["bug"])
-    return desk
+    context.issue(43).labels.append(context.issue(43).repository.labels["bug"])
+    return context
 
 
 @pytest.mark.parametrize(("query", "expected"), FILTERS.values(), ids=FILTERS.keys())

@@ -91,23 +91,23 @@ def met(value):
 
 
 @pytest.fixture
-def full(desk):
-    """Return a desk in front of a world with one of everything."""
-    world, octo = desk.world, desk.world.viewer("any")
+def full(context):
+    """Return a context in front of a world with one of everything."""
+    world, octo = context.world, context.world.viewer("any")
     project, repository = world.project("octo", 1), world.repository("octo", "demo")
-    number = desk.pull()["number"]
+    number = context.pull()["number"]
     pull = repository.conversations[number]
-    desk.act("add_check", pull=number, name="test", conclusion="success", required=True)
-    desk.act("add_check", pull=number, name="build", status="in_progress")
-    desk.act("add_status", pull=number, context="lint", state="success")
+    context.act("add_check", pull=number, name="test", conclusion="success", required=True)
+    context.act("add_check", pull=number, name="build", status="in_progress")
+    context.act("add_status", pull=number, context="lint", state="success")
     thread = {"path": "fix.txt", "line": 1, "body": "Why?"}
-    desk.act("review", pull=number, state="APPROVED", body="Good", threads=[thread], by="mona")
-    desk.act("comment", issue=42, body="On it")
-    desk.act("comment", issue=number, body="Look")
-    desk.act("sub_issue", issue=43, parent=42)
+    context.act("review", pull=number, state="APPROVED", body="Good", threads=[thread], by="mona")
+    context.act("comment", issue=42, body="On it")
+    context.act("comment", issue=number, body="Look")
+    context.act("sub_issue", issue=43, parent=42)
     request_reviewers(world, octo, pull, [world.add_user("hubot")])
-    people.assign(world, octo, desk.issue(), ["octo"])
-    people.set_labels(world, octo, desk.issue(), ["bug"])
+    people.assign(world, octo, context.issue(), ["octo"])
+    people.set_labels(world, octo, context.issue(), ["bug"])
     boards.add_item(world, octo, project, pull)
     boards.add_draft(world, octo, project, title="Idea")
     sprint = Iteration("a1b2c3d4", "Sprint 1", date(2026, 1, 5), 14)
@@ -118,8 +118,8 @@ def full(desk):
         (FieldType.ITERATION, NewValue(iteration_id=sprint.id)),
     ):
         entry = boards.add_field(world, project, f"A {kind}", kind, iterations=[sprint])
-        boards.set_value(world, octo, desk.issue().items[0], entry, value=value)
-    return desk
+        boards.set_value(world, octo, context.issue().items[0], entry, value=value)
+    return context
 
 
 def nodes(full):

@@ -36,12 +36,12 @@ FOUND = {
 
 
 @pytest.fixture
-def busy(desk):
+def busy(context):
     """Return the small world with a label, a comment and a pull request."""
-    desk.pull()
-    desk.act("comment", issue=42, body="Ask @octo")
-    desk.issue(43).labels.append(desk.issue(43).repository.labels["bug"])
-    return desk
+    context.pull()
+    context.act("comment", issue=42, body="Ask @octo")
+    context.issue(43).labels.append(context.issue(43).repository.labels["bug"])
+    return context
 
 
 @pytest.mark.parametrize(("arguments", "expected"), ISSUES.values(), ids=ISSUES.keys())
@@ -79,14 +79,14 @@ def test_pull_requests_by_branch_and_state(busy):
     assert numbers(s=["MERGED"]) == [45]
 
 
-def test_boards_by_title_and_state(desk):
+def test_boards_by_title_and_state(context):
     """Boards are listed by words of their title and by state."""
     query = 'query($q: String) { user(login: "octo") { projectsV2(first: 5, query: $q) { nodes { number } } } }'
-    assert desk.data(query, q="is:open demo")["user"]["projectsV2"]["nodes"] == [{"number": 1}]
-    assert desk.data(query, q="is:closed")["user"]["projectsV2"]["nodes"] == []
+    assert context.data(query, q="is:open demo")["user"]["projectsV2"]["nodes"] == [{"number": 1}]
+    assert context.data(query, q="is:closed")["user"]["projectsV2"]["nodes"] == []
 
 
-def test_resources_by_address(desk):
+def test_resources_by_address(context):
     """A page's address leads to what it shows, under any host; nothing there is null."""
     query = "query($u: URI!) { resource(url: $u) { __typename } }"
     pages = {
@@ -98,15 +98,15 @@ def test_resources_by_address(desk):
         "https://github.com/a/b/c/d/e": None,
     }
     for url, kind in pages.items():
-        found = desk.data(query, u=url)["resource"]
+        found = context.data(query, u=url)["resource"]
         assert (found and found["__typename"]) == kind, url
 
 
-def test_the_clock_is_the_worlds(desk):
+def test_the_clock_is_the_worlds(context):
     """Moments in answers come from the world's clock, in GitHub's notation."""
-    desk.world.clock.advance(86400 * 365)
-    desk.act("comment", issue=42, body="later")
+    context.world.clock.advance(86400 * 365)
+    context.act("comment", issue=42, body="later")
     query = '{ repository(owner: "octo", name: "demo") { issue(number: 42) { createdAt updatedAt } } }'
-    issue = desk.data(query)["repository"]["issue"]
+    issue = context.data(query)["repository"]["issue"]
     assert int(issue["updatedAt"][:4]) >= int(issue["createdAt"][:4]) + 1
     assert issue["updatedAt"].endswith("Z")

@@ -10,43 +10,43 @@ from agent_sync.emulator.world.boards import FieldType, Iteration
 
 
 @pytest.fixture
-def repository(desk):
+def repository(context):
     """Return the repository of the small world."""
-    return desk.world.repository("octo", "demo")
+    return context.world.repository("octo", "demo")
 
 
 @pytest.fixture
-def project(desk):
+def project(context):
     """Return the board of the small world."""
-    return desk.world.project("octo", 1)
+    return context.world.project("octo", 1)
 
 
-def test_issue_from_creation_to_reopening(desk, repository, project):
+def test_issue_from_creation_to_reopening(context, repository, project):
     """An issue is created on a board, edited, closed with a reason, and reopened."""
     made = done(
-        desk, "createIssue", "issue { id number assignees(first: 5) { nodes { login } } "
+        context, "createIssue", "issue { id number assignees(first: 5) { nodes { login } } "
         "labels(first: 5) { nodes { name } } projectItems(first: 5) { totalCount } }",
-        repositoryId=repository.id, title="New", body="Text", assigneeIds=[desk.world.user("mona").id],
+        repositoryId=repository.id, title="New", body="Text", assigneeIds=[context.world.user("mona").id],
         labelIds=[repository.labels["bug"].id], projectV2Ids=[project.id], projectIds=None,
     )["issue"]  # fmt: skip
     assert made["number"] == 45
     assert made["assignees"]["nodes"] == [{"login": "mona"}]
     assert made["labels"]["nodes"] == [{"name": "bug"}]
     assert made["projectItems"]["totalCount"] == 1
-    edited = done(desk, "updateIssue", "issue { title body state }", id=made["id"], title="Newer", state="CLOSED")
+    edited = done(context, "updateIssue", "issue { title body state }", id=made["id"], title="Newer", state="CLOSED")
     assert edited["issue"] == {"title": "Newer", "body": "Text", "state": "CLOSED"}
-    opened = done(desk, "reopenIssue", "issue { state stateReason }", issueId=made["id"])
+    opened = done(context, "reopenIssue", "issue { state stateReason }", issueId=made["id"])
     assert opened["issue"] == {"state": "OPEN", "stateReason": "REOPENED"}
-    closed = done(desk, "closeIssue", "issue { stateReason }", issueId=made["id"], stateReason="NOT_PLANNED")
+    closed = done(context, "closeIssue", "issue { stateReason }", issueId=made["id"], stateReason="NOT_PLANNED")
     assert closed["issue"]["stateReason"] == "NOT_PLANNED"
 
 
-def test_issue_people_and_labels_are_replaced(desk, repository):
+def test_issue_people_and_labels_are_replaced(context, repository):
     """Updating an issue with lists makes them exactly those."""
     answer = done(
-        desk, "updateIssue",
+        context, "updateIssue",
         "issue { assignees(first: 5) { nodes { login } } labels(first: 5) { nodes { name } } }",
-        id=desk.issue(40).id, assigneeIds=[desk.world.user("octo").id],
+        id=context.issue(40).id, assigneeIds=[context.world.user("octo").id],
         labelIds=[repository.labels["question"].id],
     )  # fmt: skip
     assert answer["issue"] == {
@@ -55,83 +55,89 @@ def test_issue_people_and_labels_are_replaced(desk, repository):
     }
 
 
-def test_classic_boards_are_gone(desk, repository):
+def test_classic_boards_are_gone(context, repository):
     """A classic board's id leads nowhere."""
-    assert refused(desk, "createIssue", "issue { id }", repositoryId=repository.id, title="x", projectIds=["P_1"]) == (
+    assert refused(
+        context, "createIssue", "issue { id }", repositoryId=repository.id, title="x", projectIds=["P_1"]
+    ) == (
         "NOT_FOUND",
         "Could not resolve to a node with the global id of 'P_1'",
     )
 
 
-def test_comment_is_written_changed_and_deleted(desk):
+def test_comment_is_written_changed_and_deleted(context):
     """A comment can be written, changed and deleted."""
     made = done(
-        desk,
+        context,
         "addComment",
         "commentEdge { cursor node { id url } } subject { id }",
-        subjectId=desk.issue().id,
+        subjectId=context.issue().id,
         body="a",
     )
     node = made["commentEdge"]["node"]
     assert "/octo/demo/issues/42#issuecomment-" in node["url"]
-    done(desk, "updateIssueComment", "issueComment { body }", id=node["id"], body="b")
-    assert [comment.body for comment in desk.issue().comments] == ["b"]
-    done(desk, "deleteIssueComment", "clientMutationId", id=node["id"])
-    assert desk.issue().comments == []
+    done(context, "updateIssueComment", "issueComment { body }", id=node["id"], body="b")
+    assert [comment.body for comment in context.issue().comments] == ["b"]
+    done(context, "deleteIssueComment", "clientMutationId", id=node["id"])
+    assert context.issue().comments == []
 
 
-def test_client_mutation_id_is_echoed(desk):
+def test_client_mutation_id_is_echoed(context):
     """The client's own mark comes back, and does nothing else."""
-    payload = done(desk, "closeIssue", "clientMutationId", issueId=desk.issue().id, clientMutationId="mark")
+    payload = done(context, "closeIssue", "clientMutationId", issueId=context.issue().id, clientMutationId="mark")
     assert payload == {"clientMutationId": "mark"}
 
 
-def test_assignees(desk):
+def test_assignees(context):
     """People are assigned, taken off, and replaced by id or login."""
-    octo, mona, issue = desk.world.user("octo"), desk.world.user("mona"), desk.issue().id
+    octo, mona, issue = context.world.user("octo"), context.world.user("mona"), context.issue().id
     both = "assignable { assignees(first: 5) { nodes { login } } }"
 
     def logins(payload):
         return [user["login"] for user in payload["assignable"]["assignees"]["nodes"]]
 
-    assert logins(done(desk, "addAssigneesToAssignable", both, assignableId=issue, assigneeIds=[octo.id, mona.id])) == [
+    assert logins(
+        done(context, "addAssigneesToAssignable", both, assignableId=issue, assigneeIds=[octo.id, mona.id])
+    ) == [
         "octo",
         "mona",
     ]
-    assert logins(done(desk, "removeAssigneesFromAssignable", both, assignableId=issue, assigneeIds=[octo.id])) == [
+    assert logins(done(context, "removeAssigneesFromAssignable", both, assignableId=issue, assigneeIds=[octo.id])) == [
         "mona"
     ]
-    assert logins(done(desk, "replaceActorsForAssignable", both, assignableId=issue, actorLogins=["octo"])) == ["octo"]
-    assert logins(done(desk, "replaceActorsForAssignable", both, assignableId=issue, actorIds=[])) == []
+    assert logins(done(context, "replaceActorsForAssignable", both, assignableId=issue, actorLogins=["octo"])) == [
+        "octo"
+    ]
+    assert logins(done(context, "replaceActorsForAssignable", both, assignableId=issue, actorIds=[])) == []
 
 
-def test_labels(desk, repository):
+def test_labels(context, repository):
     """Labels are put on and taken off."""
     names = "labelable { labels(first: 5) { nodes { name } } }"
     bug = repository.labels["bug"].id
-    added = done(desk, "addLabelsToLabelable", names, labelableId=desk.issue().id, labelIds=[bug])
+    added = done(context, "addLabelsToLabelable", names, labelableId=context.issue().id, labelIds=[bug])
     assert added["labelable"]["labels"]["nodes"] == [{"name": "bug"}]
-    gone = done(desk, "removeLabelsFromLabelable", names, labelableId=desk.issue().id, labelIds=[bug])
+    gone = done(context, "removeLabelsFromLabelable", names, labelableId=context.issue().id, labelIds=[bug])
     assert gone["labelable"]["labels"]["nodes"] == []
 
 
-def test_relations(desk):
+def test_relations(context):
     """Blockers and sub-issues are set and taken back, each refused twice."""
-    issue, other = desk.issue(42).id, desk.issue(43).id
+    issue, other = context.issue(42).id, context.issue(43).id
     both = {"issueId": issue, "blockingIssueId": other}
-    blocked = done(desk, "addBlockedBy", "issue { blockedBy(first: 5) { nodes { number } } }", **both)
+    blocked = done(context, "addBlockedBy", "issue { blockedBy(first: 5) { nodes { number } } }", **both)
     assert blocked["issue"]["blockedBy"]["nodes"] == [{"number": 43}]
-    assert refused(desk, "addBlockedBy", "issue { id }", **both)[0] == "UNPROCESSABLE"
-    done(desk, "removeBlockedBy", "issue { id }", **both)
+    assert refused(context, "addBlockedBy", "issue { id }", **both)[0] == "UNPROCESSABLE"
+    done(context, "removeBlockedBy", "issue { id }", **both)
     url = "http://127.0.0.1:80/octo/demo/issues/43"
-    parent = done(desk, "addSubIssue", "subIssue { number parent { number } }", issueId=issue, subIssueUrl=url)
+    parent = done(context, "addSubIssue", "subIssue { number parent { number } }", issueId=issue, subIssueUrl=url)
     assert parent["subIssue"] == {"number": 43, "parent": {"number": 42}}
-    again = {"issueId": desk.issue(40).id, "subIssueId": other}
-    assert refused(desk, "addSubIssue", "issue { id }", **again)[0] == "UNPROCESSABLE"
-    moved = done(desk, "addSubIssue", "subIssue { parent { number } }", **again, replaceParent=True)
+    again = {"issueId": context.issue(40).id, "subIssueId": other}
+    assert refused(context, "addSubIssue", "issue { id }", **again)[0] == "UNPROCESSABLE"
+    moved = done(context, "addSubIssue", "subIssue { parent { number } }", **again, replaceParent=True)
     assert moved["subIssue"]["parent"]["number"] == 40
-    done(desk, "removeSubIssue", "issue { id }", issueId=desk.issue(40).id, subIssueId=other)
-    assert refused(desk, "addSubIssue", "issue { id }", issueId=issue)[0] == "UNPROCESSABLE"
+    done(context, "removeSubIssue", "issue { id }", issueId=context.issue(40).id, subIssueId=other)
+    assert refused(context, "addSubIssue", "issue { id }", issueId=issue)[0] == "UNPROCESSABLE"
 
 
 VALUES = {
@@ -158,16 +164,16 @@ VALUES = {
 
 
 @pytest.mark.parametrize(("kind", "value", "shown", "expected"), VALUES.values(), ids=VALUES.keys())
-def test_every_type_of_field_is_set_and_cleared(desk, project, *, kind, value, shown, expected):
+def test_every_type_of_field_is_set_and_cleared(context, project, *, kind, value, shown, expected):
     """A field of every settable type takes its value, shows it, and is emptied again."""
     sprint = Iteration("a1", "Sprint", date(2026, 1, 5), 14)
-    field = boards.add_field(desk.world, project, "Extra", kind, iterations=[sprint])
-    place = {"projectId": project.id, "itemId": desk.issue().items[0].id, "fieldId": field.id}
+    field = boards.add_field(context.world, project, "Extra", kind, iterations=[sprint])
+    place = {"projectId": project.id, "itemId": context.issue().items[0].id, "fieldId": field.id}
     read = f'projectV2Item {{ fieldValueByName(name: "Extra") {{ {shown} }} }}'
-    assert done(desk, "updateProjectV2ItemFieldValue", read, **place, value=value) == {
+    assert done(context, "updateProjectV2ItemFieldValue", read, **place, value=value) == {
         "projectV2Item": {"fieldValueByName": expected}
     }
-    assert done(desk, "clearProjectV2ItemFieldValue", read, **place) == {"projectV2Item": {"fieldValueByName": None}}
+    assert done(context, "clearProjectV2ItemFieldValue", read, **place) == {"projectV2Item": {"fieldValueByName": None}}
 
 
 REFUSED_VALUES = {
@@ -180,22 +186,22 @@ REFUSED_VALUES = {
 
 
 @pytest.mark.parametrize(("field", "value", "said"), REFUSED_VALUES.values(), ids=REFUSED_VALUES.keys())
-def test_values_that_do_not_fit(desk, project, field, value, said):
+def test_values_that_do_not_fit(context, project, field, value, said):
     """A value that does not fit its field is refused as a validation error."""
     kind, message = refused(
-        desk, "updateProjectV2ItemFieldValue", "projectV2Item { id }", projectId=project.id,
-        itemId=desk.issue().items[0].id, fieldId=project.field_named(field).id, value=value,
+        context, "updateProjectV2ItemFieldValue", "projectV2Item { id }", projectId=project.id,
+        itemId=context.issue().items[0].id, fieldId=project.field_named(field).id, value=value,
     )  # fmt: skip
     assert kind == "VALIDATION"
     assert said in message
 
 
-def test_draft_items(desk, project):
+def test_draft_items(context, project):
     """A note is put on the board, filtered as a draft, and shown with its text."""
-    mona = desk.world.user("mona").id
+    mona = context.world.user("mona").id
     note = {"projectId": project.id, "title": "Idea", "body": "Some day", "assigneeIds": [mona]}
     shown = "projectItem { type content { ... on DraftIssue { title body creator { login } } } }"
-    assert done(desk, "addProjectV2DraftIssue", shown, **note)["projectItem"] == {
+    assert done(context, "addProjectV2DraftIssue", shown, **note)["projectItem"] == {
         "type": "DRAFT_ISSUE",
         "content": {"title": "Idea", "body": "Some day", "creator": {"login": "octo"}},
     }
@@ -206,57 +212,57 @@ def test_draft_items(desk, project):
         ("is:open assignee:mona", 2),
         ("is:draft label:bug repo:octo/demo", 0),
     ):
-        assert desk.data(query, q=text)["user"]["projectV2"]["items"]["totalCount"] == count
+        assert context.data(query, q=text)["user"]["projectV2"]["items"]["totalCount"] == count
 
 
-def test_archived_items(desk, project):
+def test_archived_items(context, project):
     """An archived card leaves the list, refuses changes, and comes back."""
-    item = desk.issue().items[0].id
+    item = context.issue().items[0].id
     place = {"projectId": project.id, "itemId": item}
-    assert done(desk, "archiveProjectV2Item", "item { isArchived }", **place)["item"]["isArchived"] is True
+    assert done(context, "archiveProjectV2Item", "item { isArchived }", **place)["item"]["isArchived"] is True
     field = {"fieldId": project.field_named("Agent").id, "value": {"text": "x"}}
-    kind, message = refused(desk, "updateProjectV2ItemFieldValue", "projectV2Item { id }", **place, **field)
+    kind, message = refused(context, "updateProjectV2ItemFieldValue", "projectV2Item { id }", **place, **field)
     assert (kind, message) == ("UNPROCESSABLE", "The item is archived and cannot be updated")
     query = """{ user(login: "octo") { projectV2(number: 1) { shown: items { totalCount }
       put_away: items(archivedStates: [ARCHIVED]) { totalCount }
       both: items(archivedStates: [ARCHIVED, NOT_ARCHIVED]) { totalCount } } }
       repository(owner: "octo", name: "demo") { issue(number: 42) {
         shown: projectItems(includeArchived: false) { totalCount } all: projectItems { totalCount } } } }"""
-    counts = desk.data(query)
+    counts = context.data(query)
     assert [entry["totalCount"] for entry in counts["user"]["projectV2"].values()] == [4, 1, 5]
     assert [entry["totalCount"] for entry in counts["repository"]["issue"].values()] == [0, 1]
-    assert done(desk, "unarchiveProjectV2Item", "item { isArchived }", **place)["item"]["isArchived"] is False
+    assert done(context, "unarchiveProjectV2Item", "item { isArchived }", **place)["item"]["isArchived"] is False
 
 
-def test_deleted_items(desk, project):
+def test_deleted_items(context, project):
     """A deleted card is gone from board and issue; the issue stays."""
-    item = desk.issue().items[0].id
+    item = context.issue().items[0].id
     place = {"projectId": project.id, "itemId": item}
-    assert done(desk, "deleteProjectV2Item", "deletedItemId", **place) == {"deletedItemId": item}
-    assert refused(desk, "deleteProjectV2Item", "deletedItemId", **place)[0] == "NOT_FOUND"
-    assert desk.issue().items == []
+    assert done(context, "deleteProjectV2Item", "deletedItemId", **place) == {"deletedItemId": item}
+    assert refused(context, "deleteProjectV2Item", "deletedItemId", **place)[0] == "NOT_FOUND"
+    assert context.issue().items == []
 
 
-def test_a_re_issued_option_orphans_the_card(desk, project):
+def test_a_re_issued_option_orphans_the_card(context, project):
     """After option ids were re-issued, the card shows no status and the old id is refused."""
     old = project.field_named("Status").option("Todo").id
-    desk.act("rename_option", field="Status", option="Todo", to="Ready", reissue_ids=True)
+    context.act("rename_option", field="Status", option="Todo", to="Ready", reissue_ids=True)
     query = """{ repository(owner: "octo", name: "demo") { issue(number: 42) {
       projectItems(first: 1) { nodes { fieldValueByName(name: "Status") { __typename } } } } } }"""
-    assert desk.data(query)["repository"]["issue"]["projectItems"]["nodes"] == [{"fieldValueByName": None}]
+    assert context.data(query)["repository"]["issue"]["projectItems"]["nodes"] == [{"fieldValueByName": None}]
     kind, message = refused(
-        desk, "updateProjectV2ItemFieldValue", "projectV2Item { id }", projectId=project.id,
-        itemId=desk.issue().items[0].id, fieldId=project.field_named("Status").id,
+        context, "updateProjectV2ItemFieldValue", "projectV2Item { id }", projectId=project.id,
+        itemId=context.issue().items[0].id, fieldId=project.field_named("Status").id,
         value={"singleSelectOptionId": old},
     )  # fmt: skip
     assert (kind, message) == ("VALIDATION", "The single select option Id does not belong to the field")
 
 
-def test_boards_of_others_are_read_only(desk, project):
+def test_boards_of_others_are_read_only(context, project):
     """Someone who may only read the code may not move cards."""
-    desk.act("role", user="guest", role="read")
+    context.act("role", user="guest", role="read")
     answer = run(
-        desk, "archiveProjectV2Item", "item { id }", using="as:guest", projectId=project.id,
-        itemId=desk.issue().items[0].id,
+        context, "archiveProjectV2Item", "item { id }", using="as:guest", projectId=project.id,
+        itemId=context.issue().items[0].id,
     )  # fmt: skip
     assert answer["errors"][0]["type"] == "FORBIDDEN"

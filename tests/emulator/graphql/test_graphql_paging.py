@@ -43,40 +43,42 @@ def numbers(answer):
 
 
 @pytest.mark.parametrize(("bounds", "message"), REFUSED.values(), ids=REFUSED.keys())
-def test_pages_github_would_refuse(desk, bounds, message):
+def test_pages_github_would_refuse(context, bounds, message):
     """A page out of bounds is refused with a path and GitHub's kind of sentence, its parent null."""
-    answer = desk.answer(ISSUES, **bounds)
+    answer = context.answer(ISSUES, **bounds)
     assert answer["data"] == {"repository": None}
     assert answer["errors"][0]["message"] == message
     assert answer["errors"][0]["path"] == ["repository", "issues"]
 
 
-def test_counts_need_no_bounds(desk):
+def test_counts_need_no_bounds(context):
     """A connection asked only for its count needs no page."""
-    data = desk.data('{ repository(owner: "octo", name: "demo") { issues { totalCount } } }')
+    data = context.data('{ repository(owner: "octo", name: "demo") { issues { totalCount } } }')
     assert data["repository"]["issues"]["totalCount"] == 5
 
 
-def test_a_board_may_be_asked_for_no_items(desk):
+def test_a_board_may_be_asked_for_no_items(context):
     """The real command line asks a board for zero items to learn their number."""
-    data = desk.data('{ user(login: "octo") { projectV2(number: 1) { items(first: 0) { totalCount nodes { id } } } } }')
+    data = context.data(
+        '{ user(login: "octo") { projectV2(number: 1) { items(first: 0) { totalCount nodes { id } } } } }'
+    )
     assert data["user"]["projectV2"]["items"] == {"totalCount": 5, "nodes": []}
 
 
-def test_forward_and_backward(desk):
+def test_forward_and_backward(context):
     """Pages follow each other in both directions, and say where they are."""
-    first = desk.data(ISSUES, first=2)
+    first = context.data(ISSUES, first=2)
     info = first["repository"]["issues"]["pageInfo"]
     assert (numbers(first), info["hasNextPage"], info["hasPreviousPage"]) == ([40, 41], True, False)
-    second = desk.data(ISSUES, first=2, after=info["endCursor"])
+    second = context.data(ISSUES, first=2, after=info["endCursor"])
     assert numbers(second) == [42, 43]
-    last = desk.data(ISSUES, last=2)
+    last = context.data(ISSUES, last=2)
     assert numbers(last) == [43, 44]
-    before = desk.data(ISSUES, last=2, before=last["repository"]["issues"]["pageInfo"]["startCursor"])
+    before = context.data(ISSUES, last=2, before=last["repository"]["issues"]["pageInfo"]["startCursor"])
     assert numbers(before) == [41, 42]
 
 
-def test_a_cursor_survives_removal(desk):
+def test_a_cursor_survives_removal(context):
     """The next page starts after the record a cursor names, wherever that has moved to."""
     query = """query($after: String) { user(login: "octo") { projectV2(number: 1) {
       items(first: 2, after: $after) {
@@ -85,18 +87,18 @@ def test_a_cursor_survives_removal(desk):
     def contents(answer):
         return [node["content"]["number"] for node in answer["user"]["projectV2"]["items"]["nodes"]]
 
-    first = desk.data(query)
+    first = context.data(query)
     after = first["user"]["projectV2"]["items"]["pageInfo"]["endCursor"]
-    desk.act("remove_item", issue=40)
-    assert contents(desk.data(query, after=after)) == [42, 43]
-    desk.act("remove_item", issue=41)
-    assert contents(desk.data(query, after=after)) == [43, 44]
+    context.act("remove_item", issue=40)
+    assert contents(context.data(query, after=after)) == [42, 43]
+    context.act("remove_item", issue=41)
+    assert contents(context.data(query, after=after)) == [43, 44]
 
 
-def test_a_foreign_cursor_is_refused(desk):
+def test_a_foreign_cursor_is_refused(context):
     """Something that decodes but is no cursor of ours is refused too."""
     pointer = base64.b64encode(b"cursor:v1:3:x").decode()
-    assert "valid cursor" in desk.error(ISSUES, first=1, after=pointer)["message"]
+    assert "valid cursor" in context.error(ISSUES, first=1, after=pointer)["message"]
 
 
 def test_records_without_ids_page_by_place():
@@ -104,13 +106,13 @@ def test_records_without_ids_page_by_place():
     assert list(page("abcdef", {"first": 2, "after": cursor(1, "b")}).nodes) == ["c", "d"]
 
 
-def test_ten_thousand_items(tmp_path, desk):
+def test_ten_thousand_items(tmp_path, context):
     """Every page of a board of 10,000 items holds what the one before did not, and the last ones cost what the first do."""
-    desk.world = build("large", tmp_path / "large")
+    context.world = build("large", tmp_path / "large")
     seen, after, spent = [], None, []
     while True:
         start = time.perf_counter()
-        items = desk.document("SummaryPage", owner="octo", project=1, after=after)
+        items = context.document("SummaryPage", owner="octo", project=1, after=after)
         spent.append(time.perf_counter() - start)
         found = items["repositoryOwner"]["projectV2"]["items"]
         seen += [node["id"] for node in found["nodes"]]

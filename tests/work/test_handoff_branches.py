@@ -21,33 +21,33 @@ BRANCH = "claude/fix-it-42"
 def test_handoff_beside_the_branch_is_refused(fleet, away):
     """With something else checked out nothing is pushed: neither that, nor a handoff without the work."""
     machine = fleet.machine("one")
-    sling(machine.desk(), Sling(42, "w1"))
-    take(machine.desk(), "w1")
+    sling(machine.context(), Sling(42, "w1"))
+    take(machine.context(), "w1")
     work = machine.commit("done.txt")
     machine.git("switch", "-q", *away)
     machine.commit("stray.txt")
     before = fleet.refs()
     with pytest.raises(BadInput, match=rf"the work's branch is {BRANCH}.*Do not end the session"):
-        hand_off(machine.desk(), "w1", Note())
+        hand_off(machine.context(), "w1", Note())
     assert fleet.refs() == before
     machine.git("switch", "-q", BRANCH)
-    assert hand_off(machine.desk(), "w1", Note()).handoff.head_sha == work
+    assert hand_off(machine.context(), "w1", Note()).handoff.head_sha == work
     assert (fleet.refs()[f"refs/heads/{BRANCH}"], fleet.refs()["refs/heads/main"]) == (work, before["refs/heads/main"])
 
 
 def test_branch_that_was_changed_in_the_claim_goes_along(fleet):
     """A claim that was moved to another branch hands that one off, and the next session finds it."""
     one, two = fleet.machine("one"), fleet.machine("two")
-    sling(one.desk(), Sling(42, "w1"))
-    take(one.desk(), "w1")
+    sling(one.context(), Sling(42, "w1"))
+    take(one.context(), "w1")
     one.git("switch", "-q", "-c", "better-name")
     work = one.commit("done.txt")
-    store = one.desk().store
+    store = one.context().store
     claim = store.read()
     with store.locked() as token:
         store.save(token, seen=claim, changed=claim.model_copy(update={"branch": "better-name"}))
-    hand_off(one.desk(), "w1", Note())
-    take(two.desk(), "w1")
+    hand_off(one.context(), "w1", Note())
+    take(two.context(), "w1")
     assert (two.git("branch", "--show-current"), two.git("rev-parse", "HEAD")) == ("better-name", work)
 
 
@@ -55,22 +55,22 @@ def test_branch_that_was_changed_in_the_claim_goes_along(fleet):
 def test_work_that_was_handed_off_rests_here(fleet, is_killed):
     """Until it is taken again the old worktree is told to leave the work alone, and pushes and renews nothing."""
     machine = fleet.machine("one")
-    sling(machine.desk(), Sling(42, "w1"))
-    take(machine.desk(), "w1")
-    before = machine.desk().store.read()
-    hand_off(machine.desk(), "w1", Note())
+    sling(machine.context(), Sling(42, "w1"))
+    take(machine.context(), "w1")
+    before = machine.context().store.read()
+    hand_off(machine.context(), "w1", Note())
     if is_killed:
-        machine.desk().store.file.write_bytes(before.to_json())
+        machine.context().store.file.write_bytes(before.to_json())
         (machine.root / ".git/agentsync/claim.base.json").write_bytes(before.to_json())
-        assert hand_off(machine.desk(), "w1", Note()).is_repeat
-    claim = machine.desk().store.read()
-    stands = situation_here(machine.desk())
+        assert hand_off(machine.context(), "w1", Note()).is_repeat
+    claim = machine.context().store.read()
+    stands = situation_here(machine.context())
     assert (stands, claim.is_lost, claim.may_act) == (LeftOnHook(42, "main/w1"), False, False)
     assert head_line(claim, stands).endswith("`agent-sync worker take` resumes it.")
     event = parse(Trigger.SESSION_START, b'{"session_id": "s2"}')
-    assert recalled(machine.desk(), event).agent == ()
+    assert recalled(machine.context(), event).agent == ()
     with pytest.raises(Conflict, match="left on the hook of main/w1"):
-        pushed(machine.desk(), claim, BRANCH, machine.git("rev-parse", "HEAD"))
-    take(machine.desk(), "w1")
-    assert machine.desk().store.read().may_act
-    assert "[ATLAS RECOVERY]" in recalled(machine.desk(), event).agent[0]
+        pushed(machine.context(), claim, BRANCH, machine.git("rev-parse", "HEAD"))
+    take(machine.context(), "w1")
+    assert machine.context().store.read().may_act
+    assert "[ATLAS RECOVERY]" in recalled(machine.context(), event).agent[0]

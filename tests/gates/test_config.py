@@ -232,7 +232,7 @@ def test_links_that_lead_round(project):
     for name in "xyz":
         (project.root / ".gauntlet" / name).symlink_to(".")
     project.write({"src/a": "1"})
-    result = execute_run(project.desk(), project.root)
+    result = execute_run(project.context(), project.root)
     assert (result.status, "x:1: is refused: it is a symbolic link" in result.error) == ("error", True)
 
 

@@ -13,7 +13,7 @@ from agent_sync.task.claim.store import ClaimStore
 
 @pytest.fixture
 def store(workshop):
-    return workshop.desk.store
+    return workshop.context.store
 
 
 def save(store, seen, **changes):
@@ -225,7 +225,7 @@ def asked():
 
 @pytest.fixture
 def asking(workshop, asked):
-    return ClaimStore(workshop.desk.place, asked)
+    return ClaimStore(workshop.context.place, asked)
 
 
 def test_git_is_asked_once_about_one_file(asking, asked):
@@ -261,7 +261,7 @@ def test_file_that_appears_during_a_checkout_waits_for_its_end(asking, asked, wo
     lock = workshop.root / ".git" / "index.lock"
     create(asking, claim())
     lock.touch()
-    assert ClaimStore(workshop.desk.place, asked).read() == claim()
+    assert ClaimStore(workshop.context.place, asked).read() == claim()
     edit(asking, phase="done")
     with pytest.raises(BadClaim, match="git is at work"):
         asking.read()

@@ -32,7 +32,7 @@ def event(project, **fields):
 
 
 def full(project, **fields):
-    return gate(project.desk(), event(project, **fields), deadline=60).line()
+    return gate(project.context(), event(project, **fields), deadline=60).line()
 
 
 def test_interval(working):

@@ -35,7 +35,7 @@ def project(repo, claude):
 
 
 def run(project, **variables):
-    return execute_run(project.desk(PATH=project.path, **variables), project.root)
+    return execute_run(project.context(PATH=project.path, **variables), project.root)
 
 
 def newest(project, pattern="review_*.json"):
@@ -447,5 +447,5 @@ def test_reviews_only(project, claude):
     """A run of reviews alone exits by its findings and is no pass of the work."""
     claude.answers(failing())
     options = RunOptions(scope=Scope(frozenset({"review"})))
-    assert execute_run(project.desk(PATH=project.path), project.root, options).status is Status.FAILED
+    assert execute_run(project.context(PATH=project.path), project.root, options).status is Status.FAILED
     assert newest(project).exists()

@@ -32,48 +32,48 @@ def shared(tmp_path):
 def ann(shared):
     """Let Ann claim issue 42 in a session, and push while her clock is years ahead."""
     machine = shared.machine("ann")
-    desk = machine.desk(**SESSION)
-    claim = take(desk, shared.issues.task(42), Wish()).claim
+    context = machine.context(**SESSION)
+    claim = take(context, shared.issues.task(42), Wish()).claim
     with time_machine.travel(AHEAD):
         sha = machine.commit("a.txt")
-        pushed(desk, claim, claim.branch, sha)
-    assert machine.desk().store.read().lease.renewed_at >= AHEAD
+        pushed(context, claim, claim.branch, sha)
+    assert machine.context().store.read().lease.renewed_at >= AHEAD
     return machine
 
 
 def lease_of(machine):
     """Return what the claim ref holds, as a machine sees it."""
-    desk = machine.desk()
-    return RemoteKeeper(desk.git, desk.place, "origin").read(42).lease
+    context = machine.context()
+    return RemoteKeeper(context.git, context.place, "origin").read(42).lease
 
 
 def test_others_see_a_lease_that_runs_from_now(shared, ann):
     """Years ahead count as now: an hour is left, whoever asks, and the refusal says so."""
     bob = shared.machine("bob")
-    row = rows_of(everything(bob.desk()), clock.now(), allowance_s=60)[0]
+    row = rows_of(everything(bob.context()), clock.now(), allowance_s=60)[0]
     assert (row["expired"], row["expiry"]) == (False, "expires in 1 h")
     # As old as the claim itself, which was made a moment ago.
     assert row["age"].endswith(" s")
     year = f"{clock.now():%Y}"
     with pytest.raises(Refused, match=f"it has not expired.* it expires at {year}-"):
-        take(bob.desk(**SESSION), shared.issues.task(42), Wish(take_over=True))
-    held = ann.desk().store.read()
-    assert "expires in 1 h" in lease_line(ann.desk(), held, stopped(ann.desk(), held))
+        take(bob.context(**SESSION), shared.issues.task(42), Wish(take_over=True))
+    held = ann.context().store.read()
+    assert "expires in 1 h" in lease_line(ann.context(), held, stopped(ann.context(), held))
 
 
 @pytest.mark.filterwarnings("ignore:subprocess:ResourceWarning")
 def test_holder_renews_at_the_next_event(shared, ann):
     """With the clock right again the renewal is due at once, and leaves no trace of the wrong time."""
     before = clock.now()
-    assert look(ann.desk(**SESSION), session_id="s") == BUSY
+    assert look(ann.context(**SESSION), session_id="s") == BUSY
     give_up = time.monotonic() + 30
-    while ann.desk().store.read().lease.renewed_at >= AHEAD:
+    while ann.context().store.read().lease.renewed_at >= AHEAD:
         assert time.monotonic() < give_up
         time.sleep(0.1)
     lease = lease_of(shared.machine("bob"))
     assert before <= lease.renewed_at <= clock.now()
     assert lease.acquired_at <= lease.renewed_at
-    assert not look(ann.desk(**SESSION), session_id="s").due > clock.now() + timedelta(minutes=15)
+    assert not look(ann.context(**SESSION), session_id="s").due > clock.now() + timedelta(minutes=15)
 
 
 def test_holder_that_is_gone_can_be_followed(shared, ann):
@@ -81,10 +81,10 @@ def test_holder_that_is_gone_can_be_followed(shared, ann):
     bob = shared.machine("bob")
     for minutes in (0, 59):
         with time_machine.travel(clock.now() + timedelta(minutes=minutes)), pytest.raises(Refused, match="not expired"):
-            take(bob.desk(**SESSION), shared.issues.task(42), Wish(take_over=True))
+            take(bob.context(**SESSION), shared.issues.task(42), Wish(take_over=True))
     shared.issues.branch_pull = lambda _branch: None
     with time_machine.travel(clock.now() + timedelta(minutes=62)):
-        taken = take(bob.desk(**SESSION), shared.issues.task(42), Wish(take_over=True))
+        taken = take(bob.context(**SESSION), shared.issues.task(42), Wish(take_over=True))
     assert taken.claim.lease.epoch == 2
     assert (bob.root / "a.txt").exists()
     assert lease_of(ann).renewed_at < AHEAD

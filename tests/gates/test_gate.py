@@ -29,8 +29,8 @@ FAILING = "command: echo broken; exit 1\n"
 
 def stop(project, *, needs_pass=False, deadline=60.0, variables=None, **event):
     values = {"hook_event_name": "Stop", "cwd": str(project.root), "session_id": "s", "prompt_id": "p"} | event
-    desk = project.desk(**(variables or {}))
-    return gate(desk, json.dumps(values).encode(), deadline=deadline, needs_pass=needs_pass)
+    context = project.context(**(variables or {}))
+    return gate(context, json.dumps(values).encode(), deadline=deadline, needs_pass=needs_pass)
 
 
 @pytest.fixture
@@ -70,13 +70,13 @@ class TestProtocol:
     @pytest.mark.parametrize("raw", [b"", b"nonsense", b"[]", b"null", b'"x"', b"{", b"\xff\xfe", b"[" * 100_000])
     def test_missing_or_invalid_json(self, failing, raw):
         """Input that is no JSON object allows the stop and runs nothing."""
-        reply = gate(failing.desk(), raw, deadline=60)
+        reply = gate(failing.context(), raw, deadline=60)
         assert (reply.decision, reply.status, ran(failing)) == ("approve", "invalid_input", 0)
         assert "could not be parsed" in reply.message
 
     def test_empty_object_is_valid(self, failing):
         """An empty object is an event like any other."""
-        assert gate(failing.desk(), b"{}", deadline=60).status == "failed"
+        assert gate(failing.context(), b"{}", deadline=60).status == "failed"
 
     @pytest.mark.parametrize(
         "event", [{"cwd": 3}, {"stop_hook_active": "true"}, {"background_tasks": "x"}, {"prompt_id": []}]

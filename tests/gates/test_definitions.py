@@ -52,7 +52,7 @@ def test_compared(changes, expected):
 def test_untouched_definitions(project):
     """A branch that leaves its gates alone hears nothing."""
     project.write({"src/a": "1"})
-    assert execute_run(project.desk(), project.root).definitions == ()
+    assert execute_run(project.context(), project.root).definitions == ()
 
 
 def test_new_definitions(project):
@@ -61,4 +61,4 @@ def test_new_definitions(project):
     project.git("commit", "-q", "-m", "Without")
     project.git("branch", "-q", "-f", "main")
     project.write({"src/a": "1"})
-    assert execute_run(project.desk(), project.root).definitions == ("the gates are new on this branch",)
+    assert execute_run(project.context(), project.root).definitions == ("the gates are new on this branch",)

@@ -122,31 +122,31 @@ def test_what_is_computed_is_never_stored(hook, claim, now, wanted):
 
 def sight_of(machine):
     """Return what a machine sees."""
-    return look(shelf_for(machine.desk(), clock.now()))
+    return look(shelf_for(machine.context(), clock.now()))
 
 
 def outcome(machine):
     """Look, mend, and return what was done and what is still wrong."""
-    _, found = examine(machine.desk())
-    mended = mend(machine.desk(), found)
-    return [(one.finding.mending, one.is_done) for one in mended], examine(machine.desk())[1]
+    _, found = examine(machine.context())
+    mended = mend(machine.context(), found)
+    return [(one.finding.mending, one.is_done) for one in mended], examine(machine.context())[1]
 
 
 def test_looking_changes_nothing(fleet):
     """Without being told to, repair writes nothing."""
     machine = fleet.machine("one")
-    sling(machine.desk(), Sling(42, "w1"))
+    sling(machine.context(), Sling(42, "w1"))
     machine.git("push", "-q", "origin", f":{CLAIM}")
     before = fleet.refs()
-    assert [one.mending for one in examine(machine.desk())[1]] == [Mending.CANCEL]
+    assert [one.mending for one in examine(machine.context())[1]] == [Mending.CANCEL]
     assert fleet.refs() == before
 
 
 def test_hook_without_claim_is_mended(fleet):
     """Work that was begun is claimed anew and put back, once; work that was not is taken off."""
     one, two = fleet.machine("one"), fleet.machine("two")
-    sling(one.desk(), Sling(42, "w1"))
-    take(one.desk(), "w1")
+    sling(one.context(), Sling(42, "w1"))
+    take(one.context(), "w1")
     one.git("push", "-q", "origin", f":{CLAIM}")
     assert outcome(two) == ([(Mending.REQUEUE, True)], ())
     hook = sight_of(two).hooks[W1].hook
@@ -155,18 +155,18 @@ def test_hook_without_claim_is_mended(fleet):
         Ending.ABANDONED,
         sight_of(two).claims[42].lease.nonce,
     )
-    assert take(two.desk(), "w1").work.runs
+    assert take(two.context(), "w1").work.runs
     two.git("push", "-q", "origin", f":{HOOK}")
-    assert examine(two.desk())[1] == ()
+    assert examine(two.context())[1] == ()
 
 
 def test_slung_claim_without_hook_is_released(fleet):
     """A claim made for a hook that is gone is given back, so that the issue is free."""
     machine = fleet.machine("one")
-    sling(machine.desk(), Sling(42, "w1"))
+    sling(machine.context(), Sling(42, "w1"))
     machine.git("push", "-q", "origin", f":{HOOK}")
     assert outcome(machine) == ([(Mending.RELEASE, True)], ())
-    assert sling(machine.desk(), Sling(42, "w2")).value.hook.state is State.PENDING
+    assert sling(machine.context(), Sling(42, "w2")).value.hook.state is State.PENDING
 
 
 @pytest.mark.parametrize("was_readable", [True, False], ids=["readable before", "never readable"])
@@ -174,7 +174,7 @@ def test_damaged_hook_goes_back_to_what_can_be_read(fleet, was_readable):
     """The last readable state comes back as a new commit; the damage stays in the history."""
     machine = fleet.machine("one")
     if was_readable:
-        sling(machine.desk(), Sling(42, "w1"))
+        sling(machine.context(), Sling(42, "w1"))
     spoil(machine, HOOK, b"{")
     assert outcome(machine) == ([(Mending.RESTORE, True)], ())
     assert sight_of(machine).hooks[W1].hook.state is (State.PENDING if was_readable else State.EMPTY)
@@ -186,8 +186,8 @@ def expired(fleet):
     """Let work be under way whose claim has run out an hour ago, seen from a second machine."""
     machine = fleet.machine("one")
     with time_machine.travel(clock.now() - 3 * HOUR):
-        sling(machine.desk(), Sling(42, "w1"))
-        take(machine.desk(), "w1")
+        sling(machine.context(), Sling(42, "w1"))
+        take(machine.context(), "w1")
     return machine, fleet.machine("two")
 
 
@@ -195,13 +195,13 @@ def test_expired_work_is_put_back(fleet, expired):
     """Work whose claim has run out is claimed for the hook again; the worker that comes back too late has lost it."""
     one, two = expired
     with pytest.raises(Conflict, match="the claim has expired"):
-        take(two.desk(), "w1")
+        take(two.context(), "w1")
     assert outcome(two) == ([(Mending.REQUEUE, True)], ())
     before = fleet.refs()
     with pytest.raises(Conflict, match="not held by this worktree"):
-        hand_off(one.desk(), "w1", Note())
+        hand_off(one.context(), "w1", Note())
     assert fleet.refs() == before
-    begun = take(two.desk(), "w1")
+    begun = take(two.context(), "w1")
     assert (begun.work.tip.lease.epoch, len(begun.work.hook.attempts)) == (4, 2)
 
 
@@ -211,8 +211,8 @@ def test_branch_that_moved_keeps_the_work(fleet, expired):
     one.commit("work.txt")
     one.git("push", "-q", "origin", "claude/fix-it-42")
     before = fleet.refs()
-    _, found = examine(two.desk())
-    (mended,) = mend(two.desk(), found)
+    _, found = examine(two.context())
+    (mended,) = mend(two.context(), found)
     assert (mended.is_done, "someone may be working on it" in mended.trouble) == (False, True)
     assert fleet.refs() == before
 
@@ -220,11 +220,11 @@ def test_branch_that_moved_keeps_the_work(fleet, expired):
 def test_what_is_no_longer_wrong_is_left_alone(fleet, expired):
     """A finding is looked at again before it is mended: work that somebody has begun since is not put back."""
     _, two = expired
-    _, found = examine(two.desk())
-    assert [one.is_done for one in mend(two.desk(), found)] == [True]
-    take(two.desk(), "w1")
+    _, found = examine(two.context())
+    assert [one.is_done for one in mend(two.context(), found)] == [True]
+    take(two.context(), "w1")
     before = fleet.refs()
-    assert [(one.is_done, one.trouble) for one in mend(two.desk(), found)] == [(False, "")]
+    assert [(one.is_done, one.trouble) for one in mend(two.context(), found)] == [(False, "")]
     assert fleet.refs() == before
 
 
@@ -234,7 +234,7 @@ def test_third_expiry_asks_a_human(fleet, expired):
     for _ in range(2):
         outcome(two)
         with time_machine.travel(clock.now() - 3 * HOUR):
-            take(two.desk(), "w1")
+            take(two.context(), "w1")
         (two.root / ".agent-claim.json").unlink()
     three = fleet.machine("three")
     assert outcome(three) == ([(Mending.GIVE_UP, True)], ())

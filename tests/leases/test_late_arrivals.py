@@ -14,13 +14,13 @@ from agent_sync.worktree import worktree
 
 def test_own_take_over_that_arrives_late_is_ours(workshop, tmp_path):
     """A take-over of this very worktree that lands between look and swap is no other holder."""
-    desk = workshop.desk
+    context = workshop.context
     subprocess.run(["git", "worktree", "add", "-q", "--detach", str(tmp_path / "ann")], cwd=workshop.root, check=True)
     ann = worktree(str(tmp_path / "ann"))
     long_ago = clock.now() - timedelta(days=1)
-    judged = CloneKeeper(desk.git, ann, "origin").acquire(42, Request(holder_here(ann), long_ago, 60.0)).tip
-    keeper = CloneKeeper(desk.git, desk.place, "origin")
-    late = keeper.take_over(judged, Request(holder_here(desk.place), clock.now(), 60.0)).tip
+    judged = CloneKeeper(context.git, ann, "origin").acquire(42, Request(holder_here(ann), long_ago, 60.0)).tip
+    keeper = CloneKeeper(context.git, context.place, "origin")
+    late = keeper.take_over(judged, Request(holder_here(context.place), clock.now(), 60.0)).tip
     keeper.confirm(mine_of(late.lease))
-    got = hold._taken_over(desk, keeper, hold.Ask(42, "work", "bob", take_over=True), judged)
+    got = hold._taken_over(context, keeper, hold.Ask(42, "work", "bob", take_over=True), judged)
     assert (got.tip.sha, got.tip.lease.nonce, got.is_taken_over) == (late.sha, late.lease.nonce, True)

@@ -26,9 +26,9 @@ class Holding:
 
     def __init__(self, workshop):
         self.workshop = workshop
-        desk = workshop.desk
-        self.keeper = CloneKeeper(desk.git, desk.place, "origin")
-        self.request = Request(holder_here(desk.place, agent="ann"), NOW, 3600.0)
+        context = workshop.context
+        self.keeper = CloneKeeper(context.git, context.place, "origin")
+        self.request = Request(holder_here(context.place, agent="ann"), NOW, 3600.0)
         self.tip = self.keeper.acquire(42, self.request).tip
         self.keeper.confirm(mine_of(self.tip.lease))
 
@@ -38,9 +38,9 @@ class Holding:
 
     def take(self):
         """Write the claim with its lease as a command of ours does."""
-        desk = self.workshop.desk
-        with desk.store.locked() as token:
-            desk.store.create(token, claim(Phase.CODING, lease=noted(self.tip).model_dump()))
+        context = self.workshop.context
+        with context.store.locked() as token:
+            context.store.create(token, claim(Phase.CODING, lease=noted(self.tip).model_dump()))
 
     def end(self):
         """Give the lease back."""
@@ -126,7 +126,7 @@ def test_renewal_of_an_ended_lease_is_no_loss(holding, end):
     workshop = holding.workshop
     holding.take()
     end(holding)
-    renew(workshop.desk, session_id="s1")
+    renew(workshop.context, session_id="s1")
     assert (workshop.said, workshop.claim.lease.lost_to) == ([], "")
 
 
@@ -135,14 +135,14 @@ def test_renewal_that_finds_a_loss_says_so(holding):
     workshop = holding.workshop
     holding.take()
     holding.lose()
-    renew(workshop.desk, session_id="s1")
+    renew(workshop.context, session_id="s1")
     assert workshop.claim.lease.lost_to.startswith('"ann" (')
     assert "Stop working on it" in workshop.said[0]
 
 
 def ref_of(workshop):
     """Return where the claim ref is."""
-    return workshop.desk.git.ask("rev-parse", "refs/agentsync/claims/42").stdout
+    return workshop.context.git.ask("rev-parse", "refs/agentsync/claims/42").stdout
 
 
 def test_renewal_of_a_lease_that_only_the_claim_file_names_does_nothing(holding):
@@ -150,11 +150,11 @@ def test_renewal_of_a_lease_that_only_the_claim_file_names_does_nothing(holding)
     workshop = holding.workshop
     holding.hold(Phase.CODING)
     before = ref_of(workshop)
-    looked = look(workshop.desk, session_id="s1")
-    renew(workshop.desk, session_id="s1")
+    looked = look(workshop.context, session_id="s1")
+    renew(workshop.context, session_id="s1")
     assert (looked.was_idle, ref_of(workshop), workshop.said) == (True, before, [])
     assert looked.due > clock.now()
-    assert not (workshop.desk.store.file.parent / ".git" / "agentsync" / "renewal.tried").exists()
+    assert not (workshop.context.store.file.parent / ".git" / "agentsync" / "renewal.tried").exists()
 
 
 def test_renewal_of_a_lease_whose_getting_was_cut_off(holding):
@@ -164,7 +164,7 @@ def test_renewal_of_a_lease_whose_getting_was_cut_off(holding):
     seen = holding.keeper.read(42)
     workshop.hold(claim(Phase.CODING, lease=noted(seen).model_dump()))
     before = ref_of(workshop)
-    renew(workshop.desk, session_id="s1")
+    renew(workshop.context, session_id="s1")
     assert ref_of(workshop) != before
 
 
@@ -172,14 +172,14 @@ def test_vanished_ref_keeps_writes_back(holding):
     """A ref that is gone says nothing: no write, a notice, and the claim stays."""
     workshop = holding.workshop
     holding.hold(Phase.READY_FOR_PR)
-    workshop.desk.git.ask("update-ref", "-d", "refs/agentsync/claims/42")
+    workshop.context.git.ask("update-ref", "-d", "refs/agentsync/claims/42")
     workshop.drive()
     assert "open_pull" not in workshop.github.calls
     assert "so nothing was written" in workshop.said[0]
     assert "`agent-sync release --force`" in workshop.said[0]
     assert workshop.claim.lease.lost_to == ""
     with pytest.raises(LeaseUnsettled, match="gone from this clone: run `agent-sync release --force`"):
-        pushed(workshop.desk, workshop.claim, "work", "0" * 40)
+        pushed(workshop.context, workshop.claim, "work", "0" * 40)
 
 
 def test_closing_ends_the_lease_before_the_file_goes(holding):

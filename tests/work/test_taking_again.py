@@ -16,14 +16,14 @@ SHORT = {"AGENT_SYNC_LEASE_TTL_S": "1", "AGENT_SYNC_LEASE_ALLOWANCE_S": "0"}
 
 def handed_off(machine):
     """Leave the work for the next session."""
-    hand_off(machine.desk(), "w1", Note())
+    hand_off(machine.context(), "w1", Note())
 
 
 def put_back(machine):
     """Let the work run out and be put back on the hook, as if its session had died."""
     time.sleep(1.1)
-    desk = machine.desk(**SHORT)
-    assert [one.is_done for one in mend(desk, examine(desk)[1])] == [True]
+    context = machine.context(**SHORT)
+    assert [one.is_done for one in mend(context, examine(context)[1])] == [True]
 
 
 @pytest.mark.parametrize("leave", [handed_off, put_back], ids=["handed off", "put back"])
@@ -31,42 +31,42 @@ def put_back(machine):
 def test_claim_file_goes_on_with_the_new_holding(fleet, leave, is_noticed):
     """Whoever takes its own work again holds it, although the file there was written for the holding before."""
     machine = fleet.machine("one")
-    sling(machine.desk(), Sling(42, "w1"))
-    take(machine.desk(**SHORT), "w1")
+    sling(machine.context(), Sling(42, "w1"))
+    take(machine.context(**SHORT), "w1")
     leave(machine)
     if is_noticed:
-        claim = machine.desk().store.read()
+        claim = machine.context().store.read()
         lost = claim.model_copy(update={"lease": claim.lease.model_copy(update={"lost_to": "w1"})})
-        with machine.desk().store.locked() as token:
-            machine.desk().store.save(token, seen=claim, changed=lost)
-    begun = take(machine.desk(), "w1")
+        with machine.context().store.locked() as token:
+            machine.context().store.save(token, seen=claim, changed=lost)
+    begun = take(machine.context(), "w1")
     assert begun.work.runs
-    claim = machine.desk().store.read()
+    claim = machine.context().store.read()
     assert (claim.lease.nonce, claim.lease.sha) == (begun.work.tip.lease.nonce, begun.work.tip.sha)
     assert not claim.is_lost
-    must_hold(machine.desk(), claim, attempted="going on")
+    must_hold(machine.context(), claim, attempted="going on")
 
 
 def test_worktree_that_lost_the_work_stays_out(fleet):
     """Work that another machine resumed is lost here, and its claim file is not touched."""
     one, two = fleet.machine("one"), fleet.machine("two")
-    sling(one.desk(), Sling(42, "w1"))
-    take(one.desk(), "w1")
+    sling(one.context(), Sling(42, "w1"))
+    take(one.context(), "w1")
     handed_off(one)
-    take(two.desk(), "w1")
-    claim = one.desk().store.read()
-    assert stopped(one.desk(), claim) == LeftOnHook("main/w1")
-    assert isinstance(stopped(one.desk(), claim, looks_again=True), LeaseLost)
+    take(two.context(), "w1")
+    claim = one.context().store.read()
+    assert stopped(one.context(), claim) == LeftOnHook("main/w1")
+    assert isinstance(stopped(one.context(), claim, looks_again=True), LeaseLost)
 
 
 def test_taking_what_has_expired_is_a_sign_of_life(fleet):
     """Work that a new session goes on with after a long pause is not put back under its hands."""
     machine = fleet.machine("one")
-    sling(machine.desk(), Sling(42, "w1"))
-    first = take(machine.desk(**SHORT), "w1").work.tip
+    sling(machine.context(), Sling(42, "w1"))
+    first = take(machine.context(**SHORT), "w1").work.tip
     time.sleep(1.1)
-    assert [one.kind for one in examine(machine.desk(**SHORT))[1]] == ["expired"]
-    again = take(machine.desk(**SHORT), "w1").work.tip
+    assert [one.kind for one in examine(machine.context(**SHORT))[1]] == ["expired"]
+    again = take(machine.context(**SHORT), "w1").work.tip
     assert (again.lease.nonce, again.lease.epoch) == (first.lease.nonce, first.lease.epoch)
     assert again.lease.renewed_at > first.lease.renewed_at
     assert again.sha == fleet.refs()["refs/agentsync/claims/42"]

@@ -80,7 +80,7 @@ def test_nothing_kept_of_a_check_holds_a_secret(repo):
     script = f"printf ghp_; sleep 0.2; echo {TOKEN[4:]}; echo key $DEPLOY_KEY; echo $DB_PASSWORD >&2; exit 1\n"
     project = GatedProject(repo, ok="command: sh a\n")
     project.write({"src/a": script})
-    result = execute_run(project.desk(**SECRETS), project.root)
+    result = execute_run(project.context(**SECRETS), project.root)
     assert result.status is Status.FAILED
     log = (project.root / "gauntlet_logs" / "check_src_ok.1.log").read_text()
     assert "***\nkey ***\n***\n" in log
@@ -104,7 +104,7 @@ def test_nothing_kept_of_a_review_holds_a_secret(repo, tmp_path):
     project = GatedProject(repo, config)
     project.write({".gauntlet/reviews/quality.md": "Go.\n", "src/a": "1\n"})
     path = f"{claude.bin}:/usr/bin:/bin"
-    result = execute_run(project.desk(PATH=path, **SECRETS), project.root)
+    result = execute_run(project.context(PATH=path, **SECRETS), project.root)
     assert result.status is Status.FAILED
     kept = everything_below(project.root / "gauntlet_logs") + everything_below(project.root / ".git" / "agentsync")
     assert "prints ***" in kept
@@ -133,8 +133,8 @@ def test_what_the_gate_keeps_is_the_users_alone(repo, mask):
 def test_pass_of_another_user_counts_for_nothing(project):
     """A pass that another user wrote is not read: the gates run."""
     project.write({"src/a": "1"})
-    execute_run(project.desk(), project.root)
-    assert execute_run(project.desk(), project.root).unchanged_since
+    execute_run(project.context(), project.root)
+    assert execute_run(project.context(), project.root).unchanged_since
     for path in (project.root / ".git" / "agentsync" / "passes").iterdir():
         os.chown(path, 12345, -1)
-    assert not execute_run(project.desk(), project.root).unchanged_since
+    assert not execute_run(project.context(), project.root).unchanged_since

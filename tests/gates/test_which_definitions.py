@@ -29,7 +29,7 @@ class Clone(GatedProject):
         """Run the gates; tell whether the definitions of the work tree were the ones that ran."""
         self.write({"src/a": "1"})
         (self.root / "THEIRS").unlink(missing_ok=True)
-        execute_run(self.desk(), self.root)
+        execute_run(self.context(), self.root)
         return (self.root / "THEIRS").exists()
 
 
@@ -122,7 +122,7 @@ def test_own_definitions_apply(clone, way):
     """On a branch made here, and wherever they are not committed, definitions run as they lie; the change is said."""
     way(clone)
     assert clone.is_own()
-    assert "changed: check ok, command" in gate_definitions(clone.desk(), str(clone.root)).changes
+    assert "changed: check ok, command" in gate_definitions(clone.context(), str(clone.root)).changes
 
 
 @pytest.mark.parametrize("way", NOT_OWN.values(), ids=NOT_OWN)
@@ -130,7 +130,7 @@ def test_definitions_of_the_base_apply(clone, way):
     """On a branch that came from elsewhere the base's definitions run instead of the committed ones."""
     way(clone)
     assert not clone.is_own()
-    found = gate_definitions(clone.desk(), str(clone.root))
+    found = gate_definitions(clone.context(), str(clone.root))
     assert found.changes == ("changed: check ok, command",)
     assert "the gate definitions of origin/main apply" in found.remarks[0]
 
@@ -148,7 +148,7 @@ def test_without_a_base(tmp_path):
     write_files(tmp_path, {".gauntlet/config.yml": "entry_points:\n  - path: .\n"})
     project = object.__new__(GatedProject)
     project.root = tmp_path
-    found = gate_definitions(project.desk(), str(tmp_path))
+    found = gate_definitions(project.context(), str(tmp_path))
     assert (found.root, found.directory, found.said) == (tmp_path, None, ())
 
 
@@ -168,7 +168,7 @@ class TestBase:
         clone.git("fetch", "-q")
         clone.git("switch", "-q", "-c", "mine", "origin/develop")
         clone.git("rm", "-q", ".gauntlet/checks/more.yml")
-        assert gate_definitions(clone.desk(), str(clone.root)).changes == ("removed: check more",)
+        assert gate_definitions(clone.context(), str(clone.root)).changes == ("removed: check more",)
 
     def test_branch_names_another_base(self, clone):
         """A branch that names itself as the base is compared with the base all the same, and that is said."""
@@ -176,12 +176,12 @@ class TestBase:
         config = clone.root / ".gauntlet" / "config.yml"
         config.write_text(config.read_text().replace("base_branch: main", "base_branch: mine"))
         clone.commit("Another base")
-        assert gate_definitions(clone.desk(), str(clone.root)).changes == ("changed: base_branch from main to mine",)
+        assert gate_definitions(clone.context(), str(clone.root)).changes == ("changed: base_branch from main to mine",)
 
     def test_branch_from_before_the_gates(self, clone):
         """A branch that left the base before there were gates has none, which is said."""
         clone.git("switch", "-q", "-c", "mine", "main~1")
-        found = gate_definitions(clone.desk(), str(clone.root))
+        found = gate_definitions(clone.context(), str(clone.root))
         assert (found.root, found.changes) == (None, ("origin/main has gates that this branch does not have",))
 
     def test_base_that_moved_on(self, clone):
@@ -190,18 +190,18 @@ class TestBase:
         clone.source.write({".gauntlet/checks/ok.yml": "command: make test\n"})
         clone.source.commit("Other gates")
         clone.git("fetch", "-q")
-        assert gate_definitions(clone.desk(), str(clone.root)).said == ()
+        assert gate_definitions(clone.context(), str(clone.root)).said == ()
 
     def test_gates_below_that_stand_before_others(self, clone):
         """New gates in a directory, which apply to work in it instead of the project's own, are told of."""
         clone.write({"part/.gauntlet/config.yml": "entry_points:\n  - path: .\n"})
-        found = gate_definitions(clone.desk(), str(clone.root / "part"))
+        found = gate_definitions(clone.context(), str(clone.root / "part"))
         assert (found.root, found.changes) == (clone.root / "part", ("the gates in part/ are new on this branch",))
 
     def test_files_beside_the_definitions(self, clone):
         """Whatever else lies below `.gauntlet/`, a script of a check for example, is compared too."""
         clone.write({".gauntlet/scripts/lint.sh": "exit 0\n"})
-        assert gate_definitions(clone.desk(), str(clone.root)).changes == ("changed: .gauntlet/scripts/lint.sh",)
+        assert gate_definitions(clone.context(), str(clone.root)).changes == ("changed: .gauntlet/scripts/lint.sh",)
 
     MOVED: ClassVar = {
         "by hand": (("update-ref", "refs/remotes/origin/main", "HEAD"), "the base origin/main was moved in this clone"),
@@ -220,7 +220,7 @@ class TestBase:
         clone.write({"src/a": "1"})
         clone.commit()
         clone.git(*arguments)
-        remarks = execute_run(clone.desk(), clone.root).remarks
+        remarks = execute_run(clone.context(), clone.root).remarks
         assert [one for one in remarks if said and said in one] == list(remarks)
         assert bool(remarks) == bool(said)
 
@@ -228,5 +228,5 @@ class TestBase:
         """A local base branch with commits that its remote copy lacks is named: it hides what was committed there."""
         clone.write({"src/a": "1"})
         clone.commit()
-        remarks = execute_run(clone.desk(), clone.root).remarks
+        remarks = execute_run(clone.context(), clone.root).remarks
         assert remarks == ("the base main was moved in this clone: it has commits that origin/main does not have",)

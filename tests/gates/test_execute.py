@@ -14,7 +14,7 @@ from agent_sync.gates.status import Status
 
 
 def run(project, *, again=False, **options):
-    return execute_run(project.desk(), project.root, RunOptions(again=again, **options))
+    return execute_run(project.context(), project.root, RunOptions(again=again, **options))
 
 
 def outcomes(result):
@@ -88,7 +88,7 @@ def test_ci_runs_every_check(repo):
         local="command: 'true'\nrun_in_ci: false\n",
     )
     project.commit()
-    result = execute_run(project.desk(CI="true"), project.root)
+    result = execute_run(project.context(CI="true"), project.root)
     assert result.status is Status.FAILED
     assert "check:src:local" in log_of(project, "console.1.log")
     assert "Skipped (run_in_ci: false)" in log_of(project, "console.1.log")
@@ -211,7 +211,7 @@ def test_cap_on_parallelism(repo, tmp_path):
     names = [f"c{number}" for number in range(5)]
     config = f"entry_points:\n  - path: src\n    checks: [{', '.join(names)}]\n"
     project = gated(repo, config, **dict.fromkeys(names, f"command: {line}\nparallel: true\n"))
-    execute_run(project.desk(AGENT_SYNC_GATE_PARALLEL="2"), project.root)
+    execute_run(project.context(AGENT_SYNC_GATE_PARALLEL="2"), project.root)
     assert max(int(line) for line in (tmp_path / "seen").read_text().split()) <= 2
 
 
@@ -220,7 +220,7 @@ def test_time_over_the_slowest_gate_is_small(repo):
     names = [f"c{number}" for number in range(4)]
     config = f"entry_points:\n  - path: src\n    checks: [{', '.join(names)}]\n"
     project = gated(repo, config, **dict.fromkeys(names, "command: sleep 1\nparallel: true\n"))
-    result = execute_run(project.desk(AGENT_SYNC_GATE_PARALLEL="4"), project.root)
+    result = execute_run(project.context(AGENT_SYNC_GATE_PARALLEL="4"), project.root)
     slowest = max(one.seconds for one in result.results)
     assert sum(one.seconds for one in result.results) > 3 * slowest
 
@@ -494,7 +494,7 @@ def test_project_below_the_repositorys_root(repo):
             "part/lib/a": "1",
         }
     )
-    result = execute_run(project.desk(), project.root / "part")
+    result = execute_run(project.context(), project.root / "part")
     assert [one.id for one in result.failed] == ["check:lib:c"]
     assert f"{project.root}/part/lib\n" in result.failed[0].log.read_text()
     assert result.failed[0].log.parent == project.root / "part" / "gauntlet_logs"

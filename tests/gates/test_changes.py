@@ -123,8 +123,8 @@ def test_unrelated_history(project):
 def test_project_below_the_root(project):
     """Paths are those of the project, and other projects in the repository do not count."""
     project.write({"part/a": "1", "b": "1"})
-    desk = project.desk()
-    repo = Repo(desk.git, desk.place, project.root / "part")
+    context = project.context()
+    repo = Repo(context.git, context.place, project.root / "part")
     snapshot = take(repo, project.root / "part" / "logs")
     base = find_base(repo, "main", Wanted(), {})
     assert find_changes(repo, snapshot, Wanted(), base=base, environment={}).files == ("a",)

@@ -191,7 +191,7 @@ class TestContext:
         project = GatedProject(repo, ok="command: exit 1\n")
         project.write({"src/a": "1"})
         project.commit()
-        execute_run(project.desk(), project.root)
+        execute_run(project.context(), project.root)
         return project
 
     def _archived(self, project):
@@ -200,20 +200,20 @@ class TestContext:
     def test_branch_changed_triggers_auto_clean(self, project):
         """On another branch an old session is over, which is said."""
         project.git("checkout", "-q", "-b", "other")
-        result = execute_run(project.desk(), project.root)
+        result = execute_run(project.context(), project.root)
         assert self._archived(project)
         assert "the branch changed from work to other" in result.notes[0]
 
     def test_commit_merged_triggers_auto_clean(self, project):
         """Work that reached the base is over."""
         project.git("branch", "-f", "main", "work")
-        result = execute_run(project.desk(), project.root)
+        result = execute_run(project.context(), project.root)
         assert self._archived(project)
         assert "was merged into main" in result.notes[0]
 
     def test_no_auto_clean_when_context_unchanged(self, project):
         """Otherwise the session goes on with its second run."""
-        execute_run(project.desk(), project.root)
+        execute_run(project.context(), project.root)
         assert not self._archived(project)
         assert "console.2.log" in project.logs
 
@@ -221,15 +221,15 @@ class TestContext:
         """Without a record nothing is moved."""
         (project.root / "gauntlet_logs" / ".execution_state").unlink()
         project.git("checkout", "-q", "-b", "other")
-        execute_run(project.desk(), project.root)
+        execute_run(project.context(), project.root)
         assert not self._archived(project)
 
     def test_branch_without_commits_of_its_own(self, repo):
         """HEAD in the base from the start does not end a session."""
         project = GatedProject(repo, ok="command: exit 1\n")
         project.write({"src/a": "1"})
-        execute_run(project.desk(), project.root)
-        execute_run(project.desk(), project.root)
+        execute_run(project.context(), project.root)
+        execute_run(project.context(), project.root)
         assert "console.2.log" in project.logs
 
     def test_record_of_another_tool(self, project):
@@ -238,7 +238,7 @@ class TestContext:
         values = json.loads(file.read_text())
         plain = {key: values[key] for key in ("last_run_completed_at", "branch")}
         file.write_text(json.dumps(plain | {"commit": project.git("rev-parse", "main")}))
-        execute_run(project.desk(), project.root)
+        execute_run(project.context(), project.root)
         assert self._archived(project)
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from agent_sync.context import desk_at
+from agent_sync.context import context_at
 from agent_sync.demo.stage import stage
 from agent_sync.leases.identity import holder_here
 from agent_sync.leases.keeper import RemoteKeeper
@@ -15,12 +15,12 @@ from agent_sync.worktree import worktree
 def test_lease_that_is_held_is_used_as_it_is():
     """No second lease is asked for: branch, agent, epoch and nonce are those of the one that was won."""
     with stage() as scenery:
-        desk = desk_at(worktree(str(scenery.root)), scenery.environment)
-        keeper = RemoteKeeper(desk.git, desk.place, "origin")
-        holder = holder_here(desk.place, agent="pool-worker")
+        context = context_at(worktree(str(scenery.root)), scenery.environment)
+        keeper = RemoteKeeper(context.git, context.place, "origin")
+        holder = holder_here(context.place, agent="pool-worker")
         tip = keeper.acquire(42, Request(holder, clock.now(), 3600.0, branch="slung")).tip
-        taken = take(desk, desk.gateway.task(42), Wish(held=tip))
+        taken = take(context, context.gateway.task(42), Wish(held=tip))
         assert (taken.claim.branch, taken.claim.agent_id, taken.trouble) == ("slung", "pool-worker", "")
         assert (taken.claim.lease.nonce, taken.claim.lease.sha) == (tip.lease.nonce, tip.sha)
         assert keeper.read(42).sha == tip.sha
-        assert list(Path(desk.place.shared_dir).glob("intents/*.json")) == []
+        assert list(Path(context.place.shared_dir).glob("intents/*.json")) == []

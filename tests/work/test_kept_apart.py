@@ -12,8 +12,8 @@ from agent_sync.work.take import take
 
 def begun(machine):
     """Sling work and take it."""
-    sling(machine.desk(), Sling(42, "w1"))
-    take(machine.desk(), "w1")
+    sling(machine.context(), Sling(42, "w1"))
+    take(machine.context(), "w1")
 
 
 def test_repository_within_is_said_not_to_be_kept(fleet):
@@ -26,7 +26,7 @@ def test_repository_within_is_said_not_to_be_kept(fleet):
     git(nested, "commit", "-q", "--allow-empty", "-m", "Begin")
     (nested / "work.txt").write_text("hours")
     (machine.root / "plain.txt").write_text("x")
-    assert hand_off(machine.desk(), "w1", Note()).notes == (
+    assert hand_off(machine.context(), "w1", Note()).notes == (
         "nested is a repository of its own: its contents were not saved. Commit and push it there.",
     )
 
@@ -36,8 +36,8 @@ def test_overview_brings_no_rescued_files(fleet):
     one, two = fleet.machine("one"), fleet.machine("two")
     begun(one)
     (one.root / "big.bin").write_bytes(b"x" * 1000)
-    hand_off(one.desk(), "w1", Note())
-    seen = looked_over(two.desk())
+    hand_off(one.context(), "w1", Note())
+    seen = looked_over(two.context())
     assert ([tip.lease.issue for tip in seen.tips], [hook.worker for hook in seen.hooks]) == ([42], ["main/w1"])
     assert "rescue" not in two.git("for-each-ref", "--format=%(refname)")
 
@@ -46,5 +46,5 @@ def test_unreadable_claim_without_a_hook_is_found(fleet):
     """A claim that nobody can read keeps its issue from everybody, so a human is told."""
     machine = fleet.machine("one")
     spoil(machine, "refs/agentsync/claims/41", b"{}", "claim.json")
-    found = examine(machine.desk())[1]
+    found = examine(machine.context())[1]
     assert [(one.kind, one.mending, one.issue) for one in found] == [("unreadable claim", Mending.TELL, 41)]

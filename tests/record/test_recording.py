@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 from support.claims import claim
-from support.desk import Workshop
+from support.context import Workshop
 from support.records import NOW, after, fresh_record
 
 from agent_sync.gates.run.receipts import note_began, note_ended
@@ -38,9 +38,9 @@ RETRY = Recovery(
 @pytest.fixture
 def held(workshop, tmp_path) -> Workshop:
     """Hold a claim that has its record."""
-    workshop.new_desk(HOME=str(tmp_path / "home"), ATLAS_HOME="")
+    workshop.new_context(HOME=str(tmp_path / "home"), ATLAS_HOME="")
     workshop.hold(claim())
-    recording.catch_up(workshop.desk)
+    recording.catch_up(workshop.context)
     return workshop
 
 
@@ -52,17 +52,17 @@ def lay_by(held, prompt):
 
 def record(held):
     """Return the record as it is."""
-    return held.desk.recorder.opened()[1]
+    return held.context.recorder.opened()[1]
 
 
 def test_prompt_of_before_is_no_answer(held):
     """A prompt that was given before a human was waited for does not end the waiting; one that follows does."""
     lay_by(held, "fix it")
     now = clock.now()
-    held.desk.recorder.change(lambda old: moved(old, Move.MANUAL_REQUIRED, now, reason="the gates failed"), now)
-    recording.catch_up(held.desk, Occasion("s1", said="I gave up", is_work=True))
+    held.context.recorder.change(lambda old: moved(old, Move.MANUAL_REQUIRED, now, reason="the gates failed"), now)
+    recording.catch_up(held.context, Occasion("s1", said="I gave up", is_work=True))
     assert (record(held).state, record(held).current_step.prompt) == ("awaiting_human", "fix it")
-    recording.catch_up(held.desk, Occasion("s1", prompt="try it like this", is_work=True))
+    recording.catch_up(held.context, Occasion("s1", prompt="try it like this", is_work=True))
     assert record(held).state == "step_running"
 
 
@@ -70,14 +70,14 @@ def test_wake_up_is_not_what_the_human_asked_for(held):
     """A wake-up that came quietly does not take the place of the prompt before it."""
     lay_by(held, "fix it")
     lay_by(held, "<task-notification>CI is green</task-notification>")
-    recording.catch_up(held.desk)
+    recording.catch_up(held.context)
     assert record(held).current_step.prompt == "fix it"
 
 
 def test_completed_step_keeps_its_own_checkpoint(held):
     """That a step is complete is a checkpoint of that step: the next one has reached nothing yet."""
     held.hold(claim(Phase.READY_FOR_PR))
-    recording.catch_up(held.desk)
+    recording.catch_up(held.context)
     (point,) = record(held).checkpoints
     assert (point.description, point.step_name, point.attempt) == ("Step implement is complete", "implement", 1)
     assert record(held).current_step.working_on == "Issue #42"
@@ -86,10 +86,10 @@ def test_completed_step_keeps_its_own_checkpoint(held):
 def test_human_resumes_by_command(held):
     """Whoever is waited for goes on with `agent-sync resume`, whose word is an answer."""
     now = clock.now()
-    held.desk.recorder.change(lambda old: moved(old, Move.MANUAL_REQUIRED, now, reason="the gates failed"), now)
-    recording.catch_up(held.desk, Occasion(is_work=True))
+    held.context.recorder.change(lambda old: moved(old, Move.MANUAL_REQUIRED, now, reason="the gates failed"), now)
+    recording.catch_up(held.context, Occasion(is_work=True))
     assert record(held).state == "awaiting_human"
-    recording.catch_up(held.desk, Occasion(is_work=True, is_answer=True))
+    recording.catch_up(held.context, Occasion(is_work=True, is_answer=True))
     assert record(held).state == "step_running"
 
 
@@ -107,23 +107,23 @@ def test_claim_killed_at_its_beginning_may_fail_often(crashed):
 def test_record_moves_with_its_worktree(held):
     """A worktree that was moved takes its record along, so that another one at the old path finds none."""
     held.root = held.root.rename(held.root.with_name("moved"))
-    held.new_desk(HOME=held.desk.environment["HOME"], ATLAS_HOME="")
-    recording.catch_up(held.desk)
+    held.new_context(HOME=held.context.environment["HOME"], ATLAS_HOME="")
+    recording.catch_up(held.context)
     assert record(held).worktree == str(held.root)
 
 
 def test_claim_with_another_branch_is_followed(held):
     """The record names the branch that the claim names now."""
     held.hold(claim(branch="claude/another-42"))
-    recording.catch_up(held.desk)
+    recording.catch_up(held.context)
     assert record(held).branch == "claude/another-42"
 
 
 def test_newcomer_at_an_old_path_is_at_no_claim(held):
     """A clone made anew where another was holds no claim, so it is not at the record of one; with the claim it is."""
     (held.root / ".git" / "agentsync" / "record").unlink()
-    held.desk.store.file.unlink()
-    assert held.desk.recorder.opened() is None
+    held.context.store.file.unlink()
+    assert held.context.recorder.opened() is None
     held.hold(claim())
     assert record(held).issue_number == 42
 
@@ -131,16 +131,16 @@ def test_newcomer_at_an_old_path_is_at_no_claim(held):
 @pytest.mark.parametrize(("status", "attempt"), [(Status.FAILED, 2), (Status.PASSED, 1)], ids=["failed", "passed"])
 def test_gates_end_on_record_without_a_key(held, status, attempt):
     """Where no receipt can be signed the record still says how the gates ended, and the human is told why."""
-    key = held.desk.recorder.home.root / "keys" / "master.key"
+    key = held.context.recorder.home.root / "keys" / "master.key"
     key.parent.mkdir(mode=0o700)
     key.write_text("no key\n")
     key.chmod(0o600)
-    note_began(held.desk)
+    note_began(held.context)
     assert record(held).state == "step_validating"
     ran = Executed("make lint", str(held.root), 0, NOW, NOW, "0" * 64)
     job = JobResult("check:.:lint", Outcome.PASSED, executed=ran)
     prepared = SimpleNamespace(repo=SimpleNamespace(head=lambda: "a" * 40), snapshot=SimpleNamespace(tree="b" * 40))
-    note_ended(held.desk, prepared, SimpleNamespace(results=(job,), status=status), is_full=True)
+    note_ended(held.context, prepared, SimpleNamespace(results=(job,), status=status), is_full=True)
     assert (record(held).state, record(held).current_step.attempt) == ("step_running", attempt)
     assert "64 hexadecimal digits" in held.said[0]
 
@@ -153,15 +153,15 @@ def test_words_that_lie_by_are_for_their_owner_alone(held):
 
 def test_every_receipt_of_a_large_run_is_kept(held):
     """One run of more gates than hook.json lists leaves a file for each of them, and each can be verified."""
-    note_began(held.desk)
+    note_began(held.context)
     jobs = tuple(
         JobResult(f"check:{number}", Outcome.PASSED, executed=Executed("lint", "/", 0, NOW, NOW, "0" * 64))
         for number in range(70)
     )
     prepared = SimpleNamespace(repo=SimpleNamespace(head=lambda: "a" * 40), snapshot=SimpleNamespace(tree="b" * 40))
-    note_ended(held.desk, prepared, SimpleNamespace(results=jobs, status=Status.PASSED), is_full=True)
-    kept = held.desk.recorder.opened()
+    note_ended(held.context, prepared, SimpleNamespace(results=jobs, status=Status.PASSED), is_full=True)
+    kept = held.context.recorder.opened()
     assert (len(kept[1].receipts), kept[1].receipts_total) == (64, 70)
     found = found_receipt("rcpt-001", [kept])
     assert found
-    assert isinstance(examined(*found, held.desk.environment), Valid)
+    assert isinstance(examined(*found, held.context.environment), Valid)
