@@ -263,7 +263,7 @@ def test_file_that_appears_during_a_checkout_waits_for_its_end(asking, asked, wo
     lock.touch()
     assert ClaimStore(workshop.context.place, asked).read() == claim()
     edit(asking, phase="done")
-    with pytest.raises(BadClaim, match="git is at work"):
+    with pytest.raises(BadClaim, match="git is changing files here"):
         asking.read()
     lock.unlink()
     assert asking.read().phase is Phase.DONE

@@ -71,5 +71,5 @@ def _from_gh(endpoint: Endpoint, environment: Mapping[str, str], processes: Proc
 
 def _clean(text: str, *, source: str) -> Token:
     if not text.isascii() or not text.isprintable() or " " in text:
-        raise NotSignedIn(f"What {source} holds is not a token.", helps=f"set {source} anew, without spaces or quotes")
+        raise NotSignedIn(f"What {source} holds is not a token.", helps=f"set {source} again, without spaces or quotes")
     return Token(text, source)

@@ -129,8 +129,8 @@ class ClaimStore:
     def _wait_for_checkout(self, content: bytes) -> None:
         """Let a checkout end: it writes the files first and the index last, and holds this lock meanwhile."""
         if self._index_lock.exists() and content != self._copy():
-            message = f"git is at work here ({self._index_lock}), so whose {self.file.name} is cannot be told."
-            raise BadClaim(message, helps="wait for it; a lock that a crash left can be deleted")
+            message = f"git is changing files here ({self._index_lock}), so {self.file.name} was not read."
+            raise BadClaim(message, helps="agent-sync status, once git has finished or its stale lock is removed")
 
     def _copy(self) -> bytes | None:
         try:
