@@ -12,7 +12,7 @@ def main() -> None:
     commands = parser.add_subparsers(dest="command", required=True)
     serving = commands.add_parser("serve", help="serve the local GitHub on loopback")
     serving.add_argument("--port", type=int, default=0, help="0 takes any free port")
-    serving.add_argument("--scenario", default="small", help="small, empty or large")
+    serving.add_argument("--scenario", default="small", help="small, empty, large or team")
     serving.add_argument("--state", help="directory to keep the world in")
     serving.add_argument("--unix-socket", help="also listen on this socket, which suits gh")
     arguments = parser.parse_args()

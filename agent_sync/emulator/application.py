@@ -11,14 +11,15 @@ from urllib.parse import parse_qsl
 
 from starlette.types import Receive, Scope, Send
 
-from agent_sync.emulator import git_http
 from agent_sync.emulator.connection import cut, send_answer, send_half
 from agent_sync.emulator.control import PREFIX, Control
 from agent_sync.emulator.exchange import Answer, Asked, error_answer
 from agent_sync.emulator.faults import Request
+from agent_sync.emulator.git import http as git_http
 from agent_sync.emulator.graphql_http import answer_graphql, graphql_operation
 from agent_sync.emulator.journal import Entry
 from agent_sync.emulator.limits import Limits
+from agent_sync.emulator.pages.routes import page_answer
 from agent_sync.emulator.rest.dispatch import answer_rest, rest_operation
 from agent_sync.emulator.rest.headers import sender_headers
 from agent_sync.emulator.sender import is_loopback
@@ -51,6 +52,8 @@ class Application:
                 return
             if asked.path.startswith(PREFIX):
                 await send_answer(send, await asyncio.to_thread(self.control.answer, asked))
+            elif page := await asyncio.to_thread(page_answer, self.world, asked):
+                await send_answer(send, page)
             else:
                 await self._exchange(asked, receive, send)
             if asked.method != "GET":
@@ -61,7 +64,7 @@ class Application:
         started = time.perf_counter()
         operation, is_git = _operation(asked), git_http.is_git(asked.path)
         fault = self.control.faults.take(Request(asked.method, asked.path, asked.plain_path, operation))
-        await asyncio.sleep(_pause(fault, 0.0 if is_git else self.control.latency_s))
+        await asyncio.sleep(_pause(fault, self.control.latency_s))
         answer = None if fault == "drop_before" else await asyncio.to_thread(self._answer, asked, fault)
         shown = None if fault == "drop_after_apply" else answer
         ms = round((time.perf_counter() - started) * 1000, 3)

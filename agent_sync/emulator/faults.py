@@ -4,7 +4,16 @@ import threading
 from dataclasses import dataclass
 from typing import Any
 
-PLAIN_FAULTS = ("secondary_limit", "primary_limit", "drop_before", "drop_after_apply", "garbage", "truncate")
+PLAIN_FAULTS = (
+    "secondary_limit",
+    "primary_limit",
+    "drop_before",
+    "drop_after_apply",
+    "garbage",
+    "truncate",
+    "resource_limits",
+    "timed_out",
+)
 
 
 @dataclass(frozen=True)

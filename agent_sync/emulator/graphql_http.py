@@ -7,9 +7,12 @@ from agent_sync.emulator.credentials import token_of
 from agent_sync.emulator.exchange import Answer, Asked, error_answer, json_answer
 from agent_sync.emulator.graphql import execute
 from agent_sync.emulator.limits import Limits
+from agent_sync.emulator.operations.merges.auto_merging import carry_out
+from agent_sync.emulator.operations.rights.policies import sso_url
 from agent_sync.emulator.rest.headers import viewer_headers
 from agent_sync.emulator.rest.refusals import refused
 from agent_sync.emulator.world.refusal import Refused
+from agent_sync.emulator.world.tokens import Policy
 from agent_sync.emulator.world.world import World
 
 NAMED = re.compile(r"\b(?:query|mutation)\s+([_A-Za-z]\w*)")
@@ -43,4 +46,14 @@ def answer_graphql(world: World, limits: Limits, asked: Asked) -> Answer:
     limits.spend("graphql")
     with world.lock:
         result = execute(world, viewer, body, asked.links.web)
-    return json_answer(200, result).with_headers(**viewer_headers(limits, viewer, "graphql"))
+        carry_out(world)
+    answer = json_answer(200, result).with_headers(**viewer_headers(limits, viewer, "graphql"))
+    return answer.with_headers(**_sign_on(world, result))
+
+
+def _sign_on(world: World, result: dict[str, Any]) -> dict[str, str]:
+    """Return the header that leads to single sign-on, if an error is about that."""
+    if not any(error.get("extensions", {}).get("saml_failure") for error in result.get("errors", ())):
+        return {}
+    owners = (login for login, policy in world.policies.items() if policy is Policy.SAML)
+    return {"x_github_sso": f"required; url={sso_url(next(owners))}"}

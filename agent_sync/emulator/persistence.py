@@ -7,9 +7,13 @@ from pathlib import Path
 
 from agent_sync.emulator import scenarios
 from agent_sync.emulator.operations.refs import after_ref_changes
-from agent_sync.emulator.world.world import World
+from agent_sync.emulator.world.world import LAYOUT, World
 
 README = "The state of a local GitHub: bare repositories, and the rest of the world in world.pickle.\n"
+
+
+class ForeignWorldError(Exception):
+    """The kept world has another layout than this version's."""
 
 
 def open_world(home: Path, scenario: str) -> World:
@@ -22,6 +26,8 @@ def open_world(home: Path, scenario: str) -> World:
     world = pickle.loads(kept.read_bytes())  # noqa: S301 - written by this module, in the caller's own directory
     if not isinstance(world, World):
         raise TypeError(f"{kept} does not hold a world")
+    if getattr(world, "layout", None) != LAYOUT:
+        raise ForeignWorldError(f"The world in {home} was kept by another version; give an empty directory.")
     for repository in world.repositories.values():
         after_ref_changes(world, repository, by=repository.owner)
     return world

@@ -1,10 +1,11 @@
-"""The worlds a local GitHub can start with: `small`, `empty` and `large`."""
+"""The worlds a local GitHub can start with: `small`, `empty`, `large` and `team`."""
 
 from pathlib import Path
 
 from agent_sync.emulator.operations import boards
 from agent_sync.emulator.operations.automation import DONE
 from agent_sync.emulator.operations.changes import NewValue, mark_closed, store_value
+from agent_sync.emulator.operations.issue_fields import add_issue_field, add_issue_type, set_issue_field
 from agent_sync.emulator.operations.issues import create_issue
 from agent_sync.emulator.operations.people import assign
 from agent_sync.emulator.operations.refs import after_ref_changes
@@ -22,6 +23,24 @@ PRIORITY_OPTIONS = ("P0", "P1", "P2")
 LABELS = (("bug", "d73a4a"), ("documentation", "0075ca"), ("enhancement", "a2eeef"), ("question", "d876e3"))
 FIRST_NUMBER = 40
 LARGE = 10_000
+TEAM_BOARD = 7
+TYPES = (("Task", "YELLOW"), ("Bug", "RED"), ("Feature", "BLUE"), ("Epic", "PURPLE"))
+CODING_BOT = "copilot-swe-agent[bot]"
+TAKEN_BY_BOT = 3
+TITLES = {
+    "api": (
+        "Drop the legacy billing table", "Page the audit log", "Return 409 for a stale order",
+        "Cache the currency rates", "Log the request id", "Close idle database connections",
+        "Reject tokens without an audience", "Describe the error codes", "Retry the mail gateway",
+        "Count refused sign-ins", "Split the order service", "Remove the unused export endpoint",
+    ),
+    "web": (
+        "Fix a typo on the login page", "Keep the cart after sign-in", "Show prices with tax",
+        "Lazy-load the product images", "Name the buttons for screen readers", "Move the banner below the fold",
+        "Translate the checkout", "Remember the chosen theme", "Shorten the order summary",
+        "Warn before leaving the form", "Show delivery dates", "Drop support for old browsers",
+    ),
+}  # fmt: skip
 
 
 def build(name: str, home: Path) -> World:
@@ -35,17 +54,45 @@ def build(name: str, home: Path) -> World:
 def empty(world: World) -> None:
     """Fill in `octo/demo` with one commit and an empty board."""
     octo = world.add_user("octo", "Octo Cat")
-    repository = world.add_repository(octo, "demo")
+    repository = _repository(world, octo, "demo", by=octo)
     repository.description = "A repository to try agent-sync on"
     repository.roles[world.add_user("mona", "Mona Lisa").login] = Role.WRITE
-    for label, color in LABELS:
-        entry = Label(world.identify("LA"), label, color, None, is_default=True)
-        repository.labels[label] = world.register(entry.id, entry)
-    _first_commit(world, repository, octo)
     project = boards.create_project(world, octo, 1, "Demo board")
     boards.add_field(world, project, "Status", FieldType.SINGLE_SELECT, options=STATUS_OPTIONS)
     boards.add_field(world, project, "Priority", FieldType.SINGLE_SELECT, options=PRIORITY_OPTIONS)
     boards.add_field(world, project, "Agent", FieldType.TEXT)
+
+
+def _repository(world: World, owner: User, name: str, *, by: User) -> Repository:
+    repository = world.add_repository(owner, name)
+    for label, color in LABELS:
+        entry = Label(world.identify("LA"), label, color, None, is_default=True)
+        repository.labels[label] = world.register(entry.id, entry)
+    _first_commit(world, repository, by)
+    return repository
+
+
+def team(world: World) -> None:
+    """Fill in an organisation whose two repositories share one board, with an issue field for the priority."""
+    world.add_user("octo", "Octo Cat")
+    acme = world.add_user("acme", "Acme", is_organization=True)
+    mona, bot = world.add_user("mona", "Mona Lisa"), world.add_user(CODING_BOT, "Copilot")
+    priority = add_issue_field(world, acme, "Priority", PRIORITY_OPTIONS)
+    for name, color in TYPES:
+        add_issue_type(world, acme, name, color=color)
+    project = boards.create_project(world, acme, TEAM_BOARD, "Acme")
+    boards.add_field(world, project, "Status", FieldType.SINGLE_SELECT, options=STATUS_OPTIONS)
+    boards.add_field(
+        world, project, priority.name, FieldType.SINGLE_SELECT, options=PRIORITY_OPTIONS, issue_field=priority
+    )
+    for name, titles in TITLES.items():
+        repository = _repository(world, acme, name, by=mona)
+        lead = _planner(world, repository)
+        repository.roles |= {"octo": Role.WRITE, "mona": Role.ADMIN, bot.login: Role.WRITE}
+        for place, title in enumerate(titles):
+            issue = _card(world, repository, title, status="Todo")
+            set_issue_field(world, lead, issue, priority, priority.options[place % len(priority.options)])
+        assign(world, lead, repository.issues[TAKEN_BY_BOT - 1], [bot.login])
 
 
 def small(world: World) -> None:
@@ -78,10 +125,15 @@ def grow_board(world: World, repository: Repository, count: int) -> None:
         mark_closed(world, issue, by=repository.owner)
 
 
+def _planner(world: World, repository: Repository) -> Viewer:
+    owner = repository.owner
+    return Viewer(world.user("mona") if owner.is_organization else owner, overrules=True)
+
+
 def _card(world: World, repository: Repository, title: str, *, status: str, priority: str | None = None) -> Issue:
-    viewer = Viewer(repository.owner)
+    viewer = _planner(world, repository)
     issue = create_issue(world, viewer, repository, title=title)
-    item = boards.add_item(world, viewer, world.project(repository.owner.login, 1), issue)
+    item = boards.add_item(world, viewer, world.first_project(repository.owner), issue)
     for field_name, option in (("Status", status), ("Priority", priority)):
         if option is not None:
             field, value = _choice(item.project, field_name, option)
@@ -105,4 +157,4 @@ def _first_commit(world: World, repository: Repository, owner: User) -> None:
     after_ref_changes(world, repository, by=owner)
 
 
-SCENARIOS = {"small": small, "empty": empty, "large": large}
+SCENARIOS = {"small": small, "empty": empty, "large": large, "team": team}

@@ -16,7 +16,7 @@ from pathlib import Path
 import uvicorn
 
 from agent_sync.emulator.application import Application
-from agent_sync.emulator.persistence import Keeper, open_world
+from agent_sync.emulator.persistence import ForeignWorldError, Keeper, open_world
 from agent_sync.emulator.scenarios import SCENARIOS
 from agent_sync.emulator.world.bare import unusable_git
 from agent_sync.emulator.world.world import World
@@ -56,7 +56,7 @@ def running(
         if unix_socket:
             sockets.append(stack.enter_context(_listening_unix(unix_socket)))
         home = Path(state) if state else Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        world = open_world(home, scenario)
+        world = _opened(home, scenario)
         keeper = Keeper(world, home) if state else None
         if keeper:
             keeper.start()
@@ -65,6 +65,13 @@ def running(
         stack.enter_context(_answering(application, sockets))
         number = sockets[0].getsockname()[1]
         yield Running(f"http://{f'[{host}]' if ':' in host else host}:{number}", world)
+
+
+def _opened(home: Path, scenario: str) -> World:
+    try:
+        return open_world(home, scenario)
+    except ForeignWorldError as error:
+        raise CannotServeError(str(error)) from error
 
 
 @contextmanager

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from agent_sync.emulator.world.boards import DraftIssue, Field, FieldValue, Item
+from agent_sync.emulator.world.boards import DraftIssue, Field, Item
+from agent_sync.emulator.world.conversations import Issue
 from agent_sync.emulator.world.repositories import Repository
 from agent_sync.emulator.world.world import World
 
@@ -34,11 +35,16 @@ def _issues(repository: Repository) -> list[dict[str, Any]]:
             "state_reason": issue.state_reason,
             "assignees": [user.login for user in issue.assignees],
             "labels": [label.name for label in issue.labels],
-            "blocked_by": [blocker.number for blocker in issue.blocked_by],
-            "parent": issue.parent.number if issue.parent else None,
+            "blocked_by": [_named(repository, blocker) for blocker in issue.blocked_by],
+            "parent": _named(repository, issue.parent) if issue.parent else None,
         }
         for issue in repository.issues
     ]
+
+
+def _named(repository: Repository, issue: Issue) -> int | str:
+    is_here = issue.repository is repository
+    return issue.number if is_here else f"{issue.repository.full_name}#{issue.number}"
 
 
 def _pulls(repository: Repository) -> list[dict[str, Any]]:
@@ -88,19 +94,22 @@ def _comments(repository: Repository) -> list[dict[str, Any]]:
 
 
 def _item(item: Item) -> dict[str, Any]:
-    shown = ((field.name, _shown(field, item.values.get(field.id))) for field in item.project.fields)
+    shown = ((field.name, _shown(item, field)) for field in item.project.fields)
+    content = None if isinstance(item.content, DraftIssue) else item.content
     return {
         "project": item.project.number,
+        "repo": content.repository.full_name if content else None,
         "id": item.id,
-        "issue": None if isinstance(item.content, DraftIssue) else item.content.number,
+        "issue": content.number if content else None,
         "archived": item.archived,
         "fields": {name: value for name, value in shown if value is not None},
     }
 
 
-def _shown(field: Field, value: FieldValue | None) -> str | float | None:
-    if value is None:
-        return None
+def _shown(item: Item, field: Field) -> str | float | None:
+    held, value = item.issue_value(field), item.values.get(field.id)
+    if held or value is None:
+        return held.option.name if held else None
     option, iteration = field.option_by_id(value.option_id), field.iteration_by_id(value.iteration_id)
     if option or iteration:
         return option.name if option else iteration.title if iteration else None

@@ -9,6 +9,11 @@ SECONDARY = (
     "You have exceeded a secondary rate limit. Please wait a few minutes before you try again. "
     "If you reach out to GitHub Support for help, please include the request ID."
 )
+TOO_HEAVY = "Resource limits for this query exceeded."
+TIMED_OUT = (
+    "Something went wrong while executing your query. This may be the result of a timeout, or it could be a GitHub "
+    "bug. Please include `A1B2:C3D4:E5F6` when reporting this issue."
+)
 RETRY_AFTER_S = 60
 WORDS = {
     401: "Bad credentials",
@@ -30,6 +35,10 @@ def answer_instead(fault: str, *, limits: Limits, resource: str) -> Answer | Non
         return _limited(403)
     if fault == "primary_limit":
         return _exhausted(limits, resource)
+    if fault == "resource_limits":
+        return json_answer(200, {"data": None, "errors": [{"type": "RESOURCE_LIMITS_EXCEEDED", "message": TOO_HEAVY}]})
+    if fault == "timed_out":
+        return json_answer(200, {"data": None, "errors": [{"message": TIMED_OUT}]})
     return None
 
 

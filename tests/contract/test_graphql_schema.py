@@ -5,7 +5,7 @@ import pytest
 from graphql import build_schema, parse, validate, validate_schema
 from schema_subset import differences
 
-from agent_sync.gateway.transport.documents import document
+from agent_sync.gateway.transport.line import document
 
 SDL = (files("agent_sync.emulator") / "schema.graphql").read_text("utf-8")
 QUERIES = files("agent_sync.gateway") / "queries"

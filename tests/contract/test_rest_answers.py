@@ -136,6 +136,7 @@ def refs(client: Recorder) -> str:
     client.get(f"{REPO}/git/matching-refs/heads")
     client.get(f"{REPO}/git/commits/{head}")
     client.get(f"{REPO}/compare/main...work")
+    objects(client, head)
     for _ in range(2):
         client.call("POST", f"{REPO}/git/refs", {"ref": "refs/agent-sync/x", "sha": head})
     client.call("PATCH", f"{REPO}/git/refs/agent-sync/x", {"sha": main})
@@ -143,6 +144,20 @@ def refs(client: Recorder) -> str:
     client.call("DELETE", f"{REPO}/git/refs/agent-sync/x")
     client.call("DELETE", f"{REPO}/git/refs/agent-sync/x")
     return head
+
+
+def objects(client: Recorder, head: str) -> None:
+    """Write and read blobs, trees and commits without git."""
+    blob = client.call("POST", f"{REPO}/git/blobs", {"content": "x"})["sha"]
+    client.get(f"{REPO}/git/blobs/{blob}")
+    client.get(f"{REPO}/git/blobs/none")
+    entry = {"path": "claim.json", "mode": "100644", "type": "blob", "content": "{}"}
+    tree = client.call("POST", f"{REPO}/git/trees", {"tree": [entry]})["sha"]
+    client.call("POST", f"{REPO}/git/trees", {"tree": [{"path": "x"}]})
+    client.get(f"{REPO}/git/trees/{tree}")
+    client.get(f"{REPO}/git/trees/{head}?recursive=1")
+    client.call("POST", f"{REPO}/git/commits", {"message": "Claim", "tree": tree, "parents": [head]})
+    client.call("POST", f"{REPO}/git/commits", {"message": "Claim", "tree": "0" * 40})
 
 
 def pulls(client: Recorder, head: str) -> None:
@@ -177,6 +192,11 @@ def pulls(client: Recorder, head: str) -> None:
         f"{REPO}/pulls/42",
     ):
         client.get(path)
+    client.act("rules", auto_merge=True, required_reviews=5)
+    client.act("auto_merge", pull=number, method="squash")
+    client.get(pull)
+    client.act("auto_merge", pull=number, on=False)
+    client.act("rules", auto_merge=False, required_reviews=0)
     client.call("PATCH", pull, {"title": "Works", "state": "closed"})
     client.call("PATCH", pull, {"state": "open"})
     client.call("PUT", f"{pull}/merge", {"sha": "0" * 40})
@@ -196,9 +216,21 @@ def checks(client: Recorder, head: str) -> None:
     client.call("POST", f"{REPO}/statuses/{head}", {"context": "lint", "state": "odd"})
     for path in ("check-runs", "status", "statuses"):
         client.get(f"{REPO}/commits/{head}/{path}")
+    client.act("complete_check", sha=head, name="test", conclusion="failure", steps=[{"name": "Test"}],
+               annotations=[{"path": "work.txt", "line": 1, "message": "Look"}])  # fmt: skip
+    client.get(f"{REPO}/check-runs/{made['id']}/annotations")
+    waiting = client.act("add_run", sha=head, workflow="Deploy", conclusion="action_required")["id"]
+    client.act("add_run", sha=head, app="renovate")
+    suites = client.get(f"{REPO}/commits/{head}/check-suites")["check_suites"]
+    client.get(f"{REPO}/check-suites/{suites[0]['id']}")
+    client.get(f"{REPO}/check-suites/{suites[0]['id']}/check-runs")
+    client.get(f"{REPO}/check-suites/999")
+    client.get(f"{REPO}/actions/runs/{waiting}")
+    for _ in range(2):
+        client.call("POST", f"{REPO}/actions/runs/{waiting}/approve")
     client.act("push_commit", branch="contents", path="docs/a.md", content="A\n")
     runs = client.get(f"{REPO}/actions/runs")["workflow_runs"]
-    run = f"{REPO}/actions/runs/{runs[0]['id']}"
+    run = f"{REPO}/actions/runs/{runs[-1]['id']}"
     client.get(run)
     job = client.get(f"{run}/jobs")["jobs"][0]["id"]
     client.get(f"{REPO}/actions/jobs/{job}")

@@ -103,6 +103,15 @@ def client(server: Running):
         yield Client(http)
 
 
+@pytest.fixture
+def team():
+    """Return a client in front of a local GitHub with an organisation's two repositories."""
+    import httpx
+
+    with running("team") as started, httpx.Client(base_url=started.url, timeout=20) as http:
+        yield Client(http)
+
+
 @dataclass
 class Clone:
     """A working clone, driven by real git."""

@@ -119,7 +119,7 @@ def test_drafts_are_cards_too(board):
     option = board.status.option("Todo").id
     boards.set_value(board.world, board.octo, item, board.status, value=NewValue(option_id=option))
     assert snapshot(board.world)["items"][-1] == {
-        "project": 1, "id": item.id, "issue": None, "archived": False, "fields": {"Status": "Todo"},
+        "project": 1, "repo": None, "id": item.id, "issue": None, "archived": False, "fields": {"Status": "Todo"},
     }  # fmt: skip
     boards.remove_item(board.world, board.octo, item)
     assert len(snapshot(board.world)["items"]) == 5

@@ -11,7 +11,7 @@ STATE_KEYS = {
     ],
     "checks": ["repo", "sha", "name", "status", "conclusion"],
     "comments": ["repo", "issue", "id", "by", "body"],
-    "items": ["project", "id", "issue", "archived", "fields"],
+    "items": ["project", "repo", "id", "issue", "archived", "fields"],
     "refs": ["repo", "name", "sha"],
 }  # fmt: skip
 

@@ -50,7 +50,7 @@ def test_command_refuses_an_unknown_scenario():
     """An unknown scenario is answered with the known ones."""
     done = subprocess.run([*COMMAND, "--scenario", "huge"], capture_output=True, text=True, check=False, timeout=30)
     assert done.returncode == 1
-    assert done.stderr == "There is no scenario 'huge'; known: small, empty, large.\n"
+    assert done.stderr == "There is no scenario 'huge'; known: small, empty, large, team.\n"
 
 
 def test_state_survives_the_server(tmp_path):
@@ -250,3 +250,12 @@ def test_server_needs_no_home_or_configuration(tmp_path):
         assert _get(line["url"], REPO)["default_branch"] == "main"
         process.terminate()
         process.communicate(timeout=20)
+
+
+def test_a_world_of_another_version_is_refused(tmp_path):
+    """A kept world with another layout is refused with what to do, not read by half."""
+    kept = tmp_path / "kept"
+    with running(state=kept) as server, server.world.lock:
+        server.world.layout = 1
+    with pytest.raises(CannotServeError, match="kept by another version; give an empty directory"), running(state=kept):
+        pass

@@ -69,6 +69,17 @@ class Act:
         """Return the issue the act is about."""
         return find_issue(self.repository, self.number("issue"))
 
+    def other_issue(self, name: str, given: object) -> Issue:
+        """Return an issue named by its number here, or as `owner/name#n` in another repository."""
+        match str(given).rpartition("#") if isinstance(given, str) else given:
+            case int(number):
+                return find_issue(self.repository, number)
+            case (str(place), "#", str(digits)) if digits.isdecimal() and "/" in place:
+                owner, _, repository = place.partition("/")
+                return find_issue(self.world.repository(owner, repository), int(digits))
+            case _:
+                raise ImpossibleActError(f"the field {name!r} must be an issue's number, or owner/name#number")
+
     @property
     def conversation(self) -> Conversation:
         """Return the issue or pull request the act is about."""
@@ -81,9 +92,11 @@ class Act:
 
     @property
     def project(self) -> Project:
-        """Return the board the act is about; number 1 of the repository's owner unless it says otherwise."""
-        number = self.number("project") if "project" in self.fields else 1
-        return self.world.project(self.repository.owner.login, number)
+        """Return the board the act is about: the one it names, or the first of the repository's owner."""
+        owner = self.repository.owner
+        if "project" not in self.fields:
+            return self.world.first_project(owner)
+        return self.world.project(owner.login, self.number("project"))
 
     @property
     def card(self) -> Issue | PullRequest:

@@ -1,12 +1,10 @@
-"""Acts on pull requests, checks and branches."""
+"""Acts on pull requests and branches."""
 
 from agent_sync.emulator.acts.act import Act, ImpossibleActError
-from agent_sync.emulator.operations import checks, pulls, refs, reviews
-from agent_sync.emulator.operations.merging import merge_pull as land
+from agent_sync.emulator.operations import pulls, refs, reviews
 from agent_sync.emulator.world.bare import ZERO, Author
-from agent_sync.emulator.world.checks import CheckRun
 from agent_sync.emulator.world.identity import timestamp
-from agent_sync.emulator.world.pulls import MergeMethod, ReviewState
+from agent_sync.emulator.world.pulls import ReviewState
 
 REVIEW_WORDS = {
     "APPROVE": ReviewState.APPROVED,
@@ -18,54 +16,6 @@ REVIEW_WORDS = {
 }
 
 Outcome = dict[str, int | str]
-
-
-def add_check(act: Act) -> Outcome:
-    """Report a check on a commit."""
-    conclusion = act.optional_text("conclusion")
-    new = checks.NewCheck(
-        name=act.text("name"),
-        status=act.text("status", "completed" if conclusion else "queued"),
-        conclusion=conclusion,
-        required=act.flag("required", default=False),
-        log=act.optional_text("log") or "",
-    )
-    return {"id": checks.add_check(act.world, act.by, act.repository, act.sha, new).identity.number}
-
-
-def complete_check(act: Act) -> Outcome:
-    """Finish the newest check of a name on a pull request's head."""
-    check = _newest_check(act)
-    conclusion = act.text("conclusion", "success")
-    checks.update_check(act.world, act.by, check, status="completed", conclusion=conclusion)
-    check.log = act.optional_text("log") or check.log
-    return {"id": check.identity.number}
-
-
-def _newest_check(act: Act) -> CheckRun:
-    name, sha = act.text("name"), act.sha
-    found = [check for check in checks.latest_checks(act.repository, sha) if check.name == name]
-    if not found:
-        raise ImpossibleActError(f"there is no check {name!r} on {sha}")
-    return found[0]
-
-
-def add_status(act: Act) -> Outcome:
-    """Post a commit status."""
-    status = checks.add_status(
-        act.world, act.by, act.repository, act.sha, context=act.text("context"), state=act.text("state"),
-        description=act.optional_text("description"), target_url=act.optional_text("target_url"),
-    )  # fmt: skip
-    return {"id": status.identity.number}
-
-
-def merge_pull(act: Act) -> Outcome:
-    """Merge a pull request as someone who may overrule required checks."""
-    method = act.text("method", "merge")
-    if method not in set(MergeMethod):
-        raise ImpossibleActError(f"unknown method {method!r}; known: {', '.join(MergeMethod)}")
-    land(act.world, act.by, act.pull, method=MergeMethod(method), bypass_checks=True)
-    return {"number": act.pull.number}
 
 
 def close_pull(act: Act) -> Outcome:

@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from agent_sync.emulator.acts import code, planning
+from agent_sync.emulator.acts import access, ci, code, drift, merging, planning
 from agent_sync.emulator.acts.act import Act, ImpossibleActError
+from agent_sync.emulator.operations.merges.auto_merging import carry_out
 from agent_sync.emulator.world.people import Viewer
 from agent_sync.emulator.world.world import World
 
@@ -13,10 +14,19 @@ Outcome = dict[str, int | str]
 ACTS: dict[str, Callable[[Act], Outcome]] = {
     act.__name__: act
     for act in (
-        code.add_check,
-        code.complete_check,
-        code.add_status,
-        code.merge_pull,
+        ci.add_run,
+        ci.complete_run,
+        ci.approve_run,
+        ci.add_check,
+        ci.complete_check,
+        ci.rerun_check,
+        ci.add_status,
+        ci.require_checks,
+        merging.rules,
+        merging.merge_pull,
+        merging.enqueue_pull,
+        merging.eject_pull,
+        merging.auto_merge,
         code.close_pull,
         code.reopen_pull,
         code.draft_pull,
@@ -32,17 +42,43 @@ ACTS: dict[str, Callable[[Act], Outcome]] = {
         planning.sub_issue,
         planning.comment,
         planning.set_field,
+        planning.set_type,
         planning.rename_option,
         planning.archive_item,
         planning.remove_item,
         planning.add_item,
         planning.grow_board,
         planning.automation,
-        planning.refuse_refs,
-        planning.read_only,
-        planning.role,
+        drift.assign,
+        drift.label,
+        drift.request_review,
+        drift.reply_thread,
+        drift.resolve_thread,
+        drift.force_push,
+        drift.update_branch,
+        drift.revert_pull,
+        drift.transfer_issue,
+        drift.rename_repository,
+        drift.transfer_repository,
+        drift.fork,
+        access.git_credentials,
+        access.refuse_refs,
+        access.push_limit,
+        access.push_only,
+        access.token,
+        access.access_policy,
+        access.visibility,
+        access.weight_limit,
+        access.read_only,
+        access.role,
     )
 }
+
+
+def _default_repository(world: World) -> str:
+    usual = f"{world.default_login}/demo"
+    names = [repository.full_name for repository in world.repositories.values()]
+    return usual if usual in names or not names else names[0]
 
 
 def perform(world: World, request: dict[str, Any]) -> Outcome:
@@ -51,6 +87,8 @@ def perform(world: World, request: dict[str, Any]) -> Outcome:
     if name not in ACTS:
         raise ImpossibleActError(f"unknown act {name!r}; known: {', '.join(ACTS)}")
     fields = {key: value for key, value in request.items() if key not in {"act", "by", "repo"}}
-    owner, _, repository = str(request.get("repo", f"{world.default_login}/demo")).partition("/")
+    owner, _, repository = str(request.get("repo") or _default_repository(world)).partition("/")
     by = Viewer(world.collaborator(str(request.get("by", world.default_login))), overrules=True)
-    return ACTS[name](Act(world, by, world.repository(owner, repository), fields))
+    outcome = ACTS[name](Act(world, by, world.repository(owner, repository), fields))
+    carry_out(world)
+    return outcome

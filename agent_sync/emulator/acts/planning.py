@@ -1,14 +1,13 @@
-"""Acts on issues, boards and rules."""
+"""Acts on issues and boards."""
 
 from datetime import date
 
 from agent_sync.emulator import scenarios
 from agent_sync.emulator.acts.act import Act, ImpossibleActError
-from agent_sync.emulator.operations import boards, issues, relations
+from agent_sync.emulator.operations import boards, issue_fields, issues, relations
 from agent_sync.emulator.operations.changes import NewValue
-from agent_sync.emulator.operations.refs import refuse_refs as refuse
 from agent_sync.emulator.world.boards import Field, FieldType
-from agent_sync.emulator.world.people import Role
+from agent_sync.emulator.world.issue_fields import IssueField
 
 Outcome = dict[str, int | str]
 
@@ -50,16 +49,14 @@ def block_issue(act: Act) -> Outcome:
     """Say that an issue waits for another, or for several."""
     given = act.fields.get("blocked_by")
     for number in given if isinstance(given, list) else [given]:
-        if not isinstance(number, int):
-            raise ImpossibleActError("the field 'blocked_by' must be an issue's number")
-        blocker = issues.find_issue(act.repository, number)
+        blocker = act.other_issue("blocked_by", number)
         relations.add_blocked_by(act.world, act.by, act.issue, blocker)
     return {"number": act.issue.number}
 
 
 def sub_issue(act: Act) -> Outcome:
     """Make an issue a part of its parent."""
-    parent = issues.find_issue(act.repository, act.number("parent"))
+    parent = act.other_issue("parent", act.fields.get("parent"))
     relations.add_sub_issue(act.world, act.by, parent, act.issue, replace_parent=True)
     return {"number": act.issue.number}
 
@@ -72,11 +69,31 @@ def comment(act: Act) -> Outcome:
 def set_field(act: Act) -> Outcome:
     """Set a field of a card by the names people see; null clears it."""
     item, field, value = act.item, act.field, act.fields.get("value")
-    if value is None:
+    if field.issue_field is not None:
+        _set_issue_field(act, field.issue_field, value)
+    elif value is None:
         boards.clear_value(act.world, act.by, item, field)
     else:
         boards.set_value(act.world, act.by, item, field, value=_value(field, value))
     return {"id": item.id}
+
+
+def _set_issue_field(act: Act, field: IssueField, given: object) -> None:
+    option = field.option(given) if isinstance(given, str) else None
+    if given is not None and option is None:
+        known = ", ".join(entry.name for entry in field.options)
+        raise ImpossibleActError(f"{field.name} has no option {given!r}; it has {known}")
+    issue_fields.set_issue_field(act.world, act.by, act.issue, field, option)
+
+
+def set_type(act: Act) -> Outcome:
+    """Give an issue a type of its organisation by name; null takes it away."""
+    name = act.optional_text("type")
+    known = {entry.name: entry for entry in issue_fields.types_of(act.world, act.repository.owner)}
+    if name is not None and name not in known:
+        raise ImpossibleActError(f"there is no issue type {name!r}; known: {', '.join(known)}")
+    issue_fields.set_issue_type(act.world, act.by, act.issue, known[name] if name else None)
+    return {"number": act.issue.number}
 
 
 def _value(field: Field, given: object) -> NewValue:
@@ -139,26 +156,3 @@ def automation(act: Act) -> Outcome:
     """Switch the board's built-in workflows on or off."""
     act.project.automation = act.flag("on", default=True)
     return {"id": act.project.id}
-
-
-def refuse_refs(act: Act) -> Outcome:
-    """Refuse pushes to refs that match a pattern; without one, none are refused any more."""
-    pattern = act.optional_text("pattern")
-    refuse(act.repository, pattern)
-    return {"id": pattern or ""}
-
-
-def read_only(act: Act) -> Outcome:
-    """Archive the repository, which makes it read-only, or bring it back."""
-    act.repository.archived = act.flag("on", default=True)
-    return {"id": act.repository.full_name}
-
-
-def role(act: Act) -> Outcome:
-    """Give a user a role in the repository."""
-    name, login = act.text("role"), act.text("user")
-    if name not in set(Role):
-        raise ImpossibleActError(f"unknown role {name!r}; known: {', '.join(Role)}")
-    user = act.world.add_user(login)
-    act.repository.roles[user.login.lower()] = Role(name)
-    return {"id": user.login}

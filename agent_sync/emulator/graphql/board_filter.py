@@ -136,7 +136,7 @@ def _of_field(name: str, values: tuple[str, ...], project: Project) -> Test:
     patterns = re.compile("|".join(_pattern(value) for value in values))
     if reader:
         return lambda item: any(patterns.fullmatch(text) for text in reader(item))
-    if field and field.type is FieldType.SINGLE_SELECT:
+    if field and field.type is FieldType.SINGLE_SELECT and field.issue_field is None:
         chosen = {option.id for option in field.options if patterns.fullmatch(option.name.lower())}
         return lambda item: (value := item.values.get(field.id)) is not None and value.option_id in chosen
     return lambda item: any(patterns.fullmatch(text) for text in (_texts(field, item) if field else ()))
@@ -153,9 +153,10 @@ def _field(name: str, project: Project) -> Field | None:
 
 
 def _texts(field: Field, item: Item) -> list[str]:
+    held = item.issue_value(field)
     value = item.values.get(field.id)
-    if value is None:
-        return []
+    if held or value is None:
+        return [held.option.name.lower()] if held else []
     option, iteration = field.option_by_id(value.option_id), field.iteration_by_id(value.iteration_id)
     found = (
         value.text or None, value.number, value.day,

@@ -75,8 +75,8 @@ class ItemValue:
 
     @property
     def users(self) -> list[User]:
-        """Return the assignees."""
-        return self.item.content.assignees
+        """Return the assignees who are people; this list has no room for bots."""
+        return [user for user in self.item.content.assignees if not user.is_bot]
 
     @property
     def labels(self) -> list[Label]:
@@ -116,6 +116,8 @@ def _by_closed_issue(repository: Repository) -> dict[int, list[PullRequest]]:
 
 def value_of(item: Item, field: Field, request: Request) -> ItemValue | None:
     """Return what an item shows in a field, or nothing for an empty one."""
+    if field.issue_field:
+        return ItemValue(item, field) if item.issue_value(field) else None
     if field.type in SETTABLE:
         stored = item.values.get(field.id)
         return ItemValue(item, field, stored) if stored and _still_there(field, stored) else None

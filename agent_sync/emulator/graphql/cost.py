@@ -18,8 +18,11 @@ class Cost:
     nodes: int
 
 
-def cost_of(fields: Iterable[Selected]) -> Cost:
-    """Count the connections of a document by how often each has to be read; refuse far too large ones."""
+def cost_of(fields: Iterable[Selected], most_nodes: int | None = None) -> Cost:
+    """Count the connections of a document by how often each has to be read; refuse far too large ones.
+
+    `most_nodes` is the weight above which GitHub gives up, long before the documented limit.
+    """
     requests = nodes = 0
     for field in fields:
         if field.size is not None:
@@ -30,4 +33,6 @@ def cost_of(fields: Iterable[Selected]) -> Cost:
             "MAX_NODE_LIMIT_EXCEEDED",
             f"This query requests up to {nodes:,} possible nodes which exceeds the maximum limit of {MOST_NODES:,}.",
         )
+    if most_nodes is not None and nodes > most_nodes:
+        raise failure("RESOURCE_LIMITS_EXCEEDED", "Resource limits for this query exceeded.")
     return Cost(max(1, round(requests / POINTS_PER_REQUESTS)), nodes)

@@ -62,7 +62,7 @@ def execute(world: World, viewer: Viewer, body: dict[str, Any], base_url: str) -
     """Answer a request body; `base_url` is the root under which GitHub's pages would be read."""
     try:
         call = called(body)
-        cost = allowed(call, viewer)
+        cost = allowed(call, viewer, world.most_nodes)
     except UnanswerableError as problem:
         return problem.answer
     return _answer(call, Request(world, viewer, base_url, cost.points, cost.nodes))
@@ -84,11 +84,11 @@ def called(body: dict[str, Any]) -> Call:
     return Call(document, operation, variables)
 
 
-def allowed(call: Call, viewer: Viewer) -> Cost:
+def allowed(call: Call, viewer: Viewer, most_nodes: int | None) -> Cost:
     """Return what a request costs, or refuse one that asks for too much or for what the token may not see."""
     fields = call.fields()
     try:
-        cost = cost_of(fields)
+        cost = cost_of(fields, most_nodes)
     except GraphQLError as error:
         raise UnanswerableError(rendered(error), data=None) from error
     refused = missing_scopes(fields, viewer)

@@ -20,7 +20,8 @@ def rendered(error: GraphQLError) -> dict[str, Any]:
     """Put an error of a field into GitHub's words; a fault of our own is raised, never hidden."""
     original = error.original_error
     if isinstance(original, Refused):
-        return shaped(error, WORDS.get(original.kind, original.kind.value), original.message)
+        body = shaped(error, WORDS.get(original.kind, original.kind.value), original.message)
+        return body | ({"extensions": dict(original.extensions)} if original.extensions else {})
     if isinstance(original, GraphQLError):
         return shaped(error, str((original.extensions or {}).get("type", "INTERNAL")), original.message)
     if original is not None:

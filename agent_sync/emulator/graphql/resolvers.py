@@ -9,9 +9,11 @@ from agent_sync.emulator.graphql.fields import (
     checks,
     commits,
     conversations,
+    issue_fields,
     issues,
     people,
     pulls,
+    queues,
     repositories,
     reviews,
     root,
@@ -19,12 +21,15 @@ from agent_sync.emulator.graphql.fields import (
 from agent_sync.emulator.graphql.tables import Resolve, Table
 from agent_sync.emulator.world.identity import timestamp
 
-MODULES = (boards, checks, commits, conversations, issues, people, pulls, repositories, reviews, root)
+MODULES = (
+    boards, checks, commits, conversations, issues, issue_fields, people, pulls, queues, repositories,
+    reviews, root,
+)  # fmt: skip
 
 # Where a table says nothing, everything numbered answers these the same way.
 COMMON: Table = {
     "databaseId": lambda thing, _: thing["databaseId"] if isinstance(thing, dict) else thing.identity.number,
-    "fullDatabaseId": lambda thing, _: str(thing.identity.number),
+    "fullDatabaseId": lambda thing, _: str(thing["databaseId"] if isinstance(thing, dict) else thing.identity.number),
     "issueCount": lambda page, _: page.total_count,
 }
 

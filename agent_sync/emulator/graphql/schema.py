@@ -23,7 +23,8 @@ from agent_sync.emulator.graphql.ordering import ordered
 from agent_sync.emulator.graphql.request import Request
 from agent_sync.emulator.graphql.resolvers import COMMON, RESOLVERS, SCALARS
 from agent_sync.emulator.graphql.types import type_name
-from agent_sync.emulator.operations.access import require_writing_token
+from agent_sync.emulator.operations.rights.access import require_writing_token
+from agent_sync.emulator.operations.rights.permissions import mutation_areas, require_permission
 
 Resolve = Callable[..., Any]
 WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -60,6 +61,7 @@ def reader(kind: str, name: str) -> Resolve:
 def _mutation(perform: Resolve) -> Resolve:
     def resolve(_root: None, info: "GraphQLResolveInfo[Request]", *, input: dict[str, Any]) -> Any:  # noqa: A002 - GitHub's name
         require_writing_token(info.context.viewer)
+        require_permission(info.context.viewer, mutation_areas(info.field_name), "write")
         return {"clientMutationId": input.get("clientMutationId")} | perform(info.context, **arguments(input))
 
     return resolve

@@ -4,10 +4,12 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from agent_sync.emulator.operations import automation
-from agent_sync.emulator.operations.access import require_board_write, require_projects
 from agent_sync.emulator.operations.changes import NewValue, store_value
+from agent_sync.emulator.operations.rights.access import require_board_write, require_projects
+from agent_sync.emulator.operations.rights.policies import require_welcome
 from agent_sync.emulator.world.boards import SETTABLE, DraftIssue, Field, FieldType, Item, Iteration, Option, Project
 from agent_sync.emulator.world.conversations import Issue
+from agent_sync.emulator.world.issue_fields import IssueField
 from agent_sync.emulator.world.people import User, Viewer
 from agent_sync.emulator.world.pulls import PullRequest
 from agent_sync.emulator.world.refusal import Kind, Refused
@@ -51,13 +53,14 @@ def add_field(
     *,
     options: Iterable[str] = (),
     iterations: Iterable[Iteration] = (),
+    issue_field: IssueField | None = None,
 ) -> Field:
-    """Add a field of any type to a board."""
+    """Add a field of any type to a board; one that shows an issue field has the options of that."""
     now = world.clock.now()
     field = Field(
         identity=world.identify(FIELD_PREFIX.get(type_, "PVTF")), project=project, name=name, type=type_,
         created_at=now, updated_at=now, options=[Option(world.ids.option(), option) for option in options],
-        iterations=list(iterations),
+        iterations=list(iterations), issue_field=issue_field,
     )  # fmt: skip
     project.fields.append(field)
     return world.register(field.id, field)
@@ -129,6 +132,8 @@ def _require_settable(world: World, viewer: Viewer, item: Item, field: Field, *,
         raise Refused(Kind.NOT_FOUND, "The field does not exist in the project")
     if item.archived:
         raise Refused(Kind.UNPROCESSABLE, "The item is archived and cannot be updated")
+    if field.issue_field is not None:
+        raise Refused(Kind.VALIDATION, "Issue fields are set on the issue, not on the project item.")
     if field.type not in SETTABLE:
         kind = field.type.lower()
         raise Refused(Kind.VALIDATION, f"The field of type {kind} is currently not supported.")
@@ -187,6 +192,10 @@ def rename_option(world: World, field: Field, option: Option, *, to: str, reissu
 
 
 def require_project(world: World, viewer: Viewer, owner: str, number: int) -> Project:
-    """Return a board the viewer may see, or refuse."""
+    """Return a board the viewer may see, or refuse; only scopes reach the boards of people."""
     require_projects(viewer)
-    return world.project(owner, number)
+    project = world.project(owner, number)
+    if not viewer.has_scopes and not project.owner.is_organization:
+        raise Refused(Kind.FORBIDDEN, viewer.no_access)
+    require_welcome(world, viewer, project.owner)
+    return project

@@ -28,11 +28,14 @@ def record(
     by: User,
     subject: str | None = None,
     commit: str | None = None,
+    previous: str | None = None,
 ) -> None:
     """Add an entry to the history and mark the conversation as touched now."""
     now = world.clock.now()
     identity = world.identify("E")
-    event = Event(identity=identity, kind=kind, actor=by, created_at=now, subject=subject, commit=commit)
+    event = Event(
+        identity=identity, kind=kind, actor=by, created_at=now, subject=subject, commit=commit, previous=previous
+    )
     conversation.events.append(event)
     conversation.updated_at = now
 

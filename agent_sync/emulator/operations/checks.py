@@ -1,21 +1,31 @@
 """Check runs, commit statuses, their rollup, and re-running jobs."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
-from agent_sync.emulator.operations.access import require_role
-from agent_sync.emulator.world.checks import CONCLUSIONS, STATUS_STATES, STATUSES, CheckRun, CommitStatus, WorkflowRun
-from agent_sync.emulator.world.people import User, Viewer
+from agent_sync.emulator.operations.check_suites import PASSING, Origin, run_of, start_run
+from agent_sync.emulator.operations.rights.access import require_role
+from agent_sync.emulator.world.checks import (
+    CONCLUSIONS,
+    STATUS_STATES,
+    STATUSES,
+    Annotation,
+    CheckRun,
+    CommitStatus,
+    Step,
+    WorkflowRun,
+)
+from agent_sync.emulator.world.people import Viewer
 from agent_sync.emulator.world.refusal import Kind, Refused, invalid
 from agent_sync.emulator.world.repositories import Repository
 from agent_sync.emulator.world.world import World
 
-PASSING = frozenset({"success", "neutral", "skipped"})
-WORKFLOW = "CI"
+ANYWHERE = Origin()
 
 
 @dataclass(frozen=True)
 class Rollup:
-    """The newest check per name and status per context on one commit, and their sum; no state means none."""
+    """The newest check per name and run, and status per context, on one commit, and their sum; no state means none."""
 
     state: str | None
     checks: tuple[CheckRun, ...]
@@ -36,6 +46,9 @@ class NewCheck:
     title: str | None = None
     summary: str | None = None
     text: str | None = None
+    steps: tuple[Step, ...] = ()
+    annotations: tuple[Annotation, ...] = ()
+    origin: Origin = ANYWHERE
 
 
 def add_check(world: World, viewer: Viewer, repository: Repository, sha: str, new: NewCheck) -> CheckRun:
@@ -45,36 +58,30 @@ def add_check(world: World, viewer: Viewer, repository: Repository, sha: str, ne
     full = _commit(repository, sha)
     status = "completed" if new.conclusion else new.status
     now = world.clock.now()
-    run = _run_for(world, viewer.user, repository, full)
+    run = run_of(repository, full, new.origin) or start_run(world, viewer, repository, full, new.origin)
+    if run.status == "queued":
+        run.status = "in_progress"
     check = CheckRun(
         identity=world.identify("CR"), repository=repository, run=run, sha=full, name=new.name, status=status,
-        conclusion=new.conclusion, started_at=now, completed_at=now if status == "completed" else None,
+        conclusion=new.conclusion, created_at=now, started_at=_started(status, now),
+        completed_at=now if status == "completed" else None,
         required=new.required, details_url=new.details_url, external_id=new.external_id, title=new.title,
-        summary=new.summary, text=new.text, log=new.log, attempt=run.attempt,
+        summary=new.summary, text=new.text, log=new.log, attempt=run.attempt, steps=new.steps,
+        annotations=new.annotations,
     )  # fmt: skip
     if new.required:
         repository.required_checks.add(new.name)
     return _store(world, run, check)
 
 
+def _started(status: str, now: datetime) -> datetime | None:
+    return None if status == "queued" else now
+
+
 def _store(world: World, run: WorkflowRun, check: CheckRun) -> CheckRun:
     run.checks.append(check)
     check.repository.checks.setdefault(check.sha, []).append(check)
     return world.register(check.id, check)
-
-
-def _run_for(world: World, user: User, repository: Repository, sha: str) -> WorkflowRun:
-    known = next((run for run in repository.runs if run.sha == sha), None)
-    if known:
-        return known
-    branch = next((name for name, tip in repository.known_branches.items() if tip == sha), None)
-    run = WorkflowRun(
-        identity=world.identify("WFR"), suite=world.identify("CS"), repository=repository, sha=sha,
-        branch=branch, name=WORKFLOW, event="push" if branch == repository.default_branch else "pull_request",
-        number=len(repository.runs) + 1, attempt=1, actor=user, created_at=world.clock.now(),
-    )  # fmt: skip
-    repository.runs.append(run)
-    return world.register(run.id, run)
 
 
 def update_check(
@@ -85,7 +92,9 @@ def update_check(
     _check_words(status or check.status, conclusion)
     check.status = "completed" if conclusion else status or check.status
     check.conclusion = conclusion or (check.conclusion if check.status == "completed" else None)
-    check.completed_at = world.clock.now() if check.status == "completed" else None
+    now = world.clock.now()
+    check.started_at = check.started_at or _started(check.status, now)
+    check.completed_at = now if check.status == "completed" else None
 
 
 def rerun(world: World, viewer: Viewer, check: CheckRun) -> CheckRun:
@@ -94,9 +103,11 @@ def rerun(world: World, viewer: Viewer, check: CheckRun) -> CheckRun:
     if check.status != "completed":
         raise Refused(Kind.FORBIDDEN, "This workflow run is already running")
     check.run.attempt += 1
+    check.run.status = check.run.conclusion = None
     again = CheckRun(
         identity=world.identify("CR"), repository=check.repository, run=check.run, sha=check.sha,
-        name=check.name, status="queued", conclusion=None, started_at=world.clock.now(), completed_at=None,
+        name=check.name, status="queued", conclusion=None, created_at=world.clock.now(), started_at=None,
+        completed_at=None,
         required=check.required, details_url=check.details_url, attempt=check.run.attempt,
     )  # fmt: skip
     return _store(world, check.run, again)
@@ -127,8 +138,9 @@ def add_status(
 
 
 def latest_checks(repository: Repository, sha: str) -> list[CheckRun]:
-    """Return the newest check of each name on a commit."""
-    return list({check.name: check for check in repository.checks.get(sha, [])}.values())
+    """Return the newest check of each name and run on a commit: two workflows may use the same name."""
+    found = repository.checks.get(sha, [])
+    return list({(check.run.identity.number, check.name): check for check in found}.values())
 
 
 def latest_statuses(repository: Repository, sha: str) -> list[CommitStatus]:
@@ -145,10 +157,16 @@ def rollup(repository: Repository, sha: str) -> Rollup:
 
 
 def job_log(check: CheckRun) -> str:
-    """Return the log of a job; one that was never given a log has the frame every log has."""
-    start = f"{check.started_at:%Y-%m-%dT%H:%M:%S}.0000000Z"
-    text = check.log or f"Run {check.name}\nconclusion: {check.conclusion or check.status}"
+    """Return the log of a job, step after step; one that was never given a log has the frame every log has."""
+    start = f"{check.started_at or check.created_at:%Y-%m-%dT%H:%M:%S}.0000000Z"
+    usual = f"Run {check.name}\nconclusion: {check.conclusion or check.status}"
+    text = check.log or "\n".join(_step_log(step) for step in check.steps) or usual
     return "".join(f"{start} {line}\n" for line in text.splitlines())
+
+
+def _step_log(step: Step) -> str:
+    failed = "\n##[error]Process completed with exit code 1." if step.conclusion == "failure" else ""
+    return f"##[group]Run {step.name}\n##[endgroup]\n{step.log.rstrip()}{failed}"
 
 
 def _word(check: CheckRun) -> str:

@@ -1,9 +1,9 @@
 """Operations on issues: create, edit, close, reopen, comment."""
 
 from agent_sync.emulator.operations import automation
-from agent_sync.emulator.operations.access import has_role, require_role, require_writing_token
 from agent_sync.emulator.operations.changes import mark_closed, mark_open, record
 from agent_sync.emulator.operations.people import assign, set_labels
+from agent_sync.emulator.operations.rights.access import has_role, require_role, require_writing_token
 from agent_sync.emulator.world.conversations import Comment, Conversation, Issue
 from agent_sync.emulator.world.people import Role, Viewer
 from agent_sync.emulator.world.refusal import Kind, Refused, invalid, not_found

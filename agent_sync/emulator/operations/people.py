@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable
 
-from agent_sync.emulator.operations.access import has_role, require_role
 from agent_sync.emulator.operations.changes import record
+from agent_sync.emulator.operations.rights.access import has_role, require_role
 from agent_sync.emulator.world.conversations import Conversation, Label
 from agent_sync.emulator.world.people import Role, User, Viewer
 from agent_sync.emulator.world.refusal import Kind, Problem, Refused, invalid, not_found
 from agent_sync.emulator.world.repositories import Repository
-from agent_sync.emulator.world.world import World
+from agent_sync.emulator.world.world import BOT, World
 
 MOST_ASSIGNEES = 10
 
@@ -58,7 +58,7 @@ def replace_assignees(world: World, viewer: Viewer, conversation: Conversation, 
 
 
 def _assignable(world: World, conversation: Conversation, login: str) -> User:
-    user = world.users.get(login.lower())
+    user = world.users.get(login.lower()) or world.users.get(f"{login.lower()}{BOT}")
     if user is None or not is_assignable(conversation.repository, user):
         problem = Problem("Issue", "invalid", field="assignees", value=login)
         raise Refused(Kind.UNPROCESSABLE, f"Could not assign {login}: not a collaborator.", problem)

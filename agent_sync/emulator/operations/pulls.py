@@ -1,9 +1,10 @@
 """Operations on pull requests: open, edit, close, reopen, draft, retarget."""
 
-from agent_sync.emulator.operations.access import require_role
 from agent_sync.emulator.operations.changes import mark_closed, mark_open, record
+from agent_sync.emulator.operations.forks import fork_of
 from agent_sync.emulator.operations.issues import check_text
-from agent_sync.emulator.operations.refs import show_head
+from agent_sync.emulator.operations.refs import bring_head, show_head
+from agent_sync.emulator.operations.rights.access import require_role
 from agent_sync.emulator.world.people import Role, Viewer
 from agent_sync.emulator.world.pulls import PullRequest
 from agent_sync.emulator.world.refusal import Kind, Problem, Refused, custom, invalid, not_found
@@ -30,32 +31,48 @@ def create_pull(
     body: str | None = None,
     draft: bool = False,
     maintainer_can_modify: bool = True,
+    head_repository: Repository | None = None,
 ) -> PullRequest:
-    """Open a pull request between two branches of the repository."""
-    require_role(viewer, repository)
-    head = head.removeprefix(f"{repository.owner.login}:")
+    """Open a pull request between two branches of the repository, or from a branch of a fork."""
+    owner, _, branch = head.rpartition(":")
+    source = head_repository or _source(world, repository, owner)
+    is_fork, head = source is not repository, branch
+    require_role(viewer, repository, Role.READ if is_fork else Role.WRITE)
+    require_role(viewer, source)
     check_text("PullRequest", title, body)
-    _refuse_duplicate(repository, head, base)
-    head_sha, base_sha = _compared(repository, head, base)
+    _refuse_duplicate(source, repository, head, base)
+    if is_fork and source.git.ref(f"refs/heads/{head}"):
+        repository.git.run("fetch", "--quiet", str(source.git.path), f"refs/heads/{head}")
+    head_sha, base_sha = _compared(repository, source, head, base)
     now = world.clock.now()
     pull = PullRequest(
         identity=world.identify("PR"), issue_identity=world.identify("I"), repository=repository,
         number=repository.next_number(), title=title, body=body, author=viewer.user, created_at=now,
         updated_at=now, head=head, head_sha=head_sha, base=base, base_sha=base_sha, draft=draft,
-        maintainer_can_modify=maintainer_can_modify,
+        maintainer_can_modify=is_fork and maintainer_can_modify, head_repository=source if is_fork else None,
     )  # fmt: skip
     repository.conversations[pull.number] = pull
     show_head(pull)
     return world.register(pull.id, pull)
 
 
-def _refuse_duplicate(repository: Repository, head: str, base: str) -> None:
-    if any(pull.is_open and (pull.head, pull.base) == (head, base) for pull in repository.pulls):
-        raise custom("PullRequest", f"A pull request already exists for {repository.owner.login}:{head}.")
+def _source(world: World, repository: Repository, owner: str) -> Repository:
+    if owner in {"", repository.owner.login}:
+        return repository
+    found = fork_of(world, repository, owner)
+    if found is None:
+        raise invalid("PullRequest", "head")
+    return found
 
 
-def _compared(repository: Repository, head: str, base: str) -> tuple[str, str]:
-    head_sha = repository.git.ref(f"refs/heads/{head}")
+def _refuse_duplicate(source: Repository, repository: Repository, head: str, base: str) -> None:
+    same = (pull for pull in repository.pulls if pull.is_open and (pull.head, pull.base) == (head, base))
+    if any(pull.head_home is source for pull in same):
+        raise custom("PullRequest", f"A pull request already exists for {source.owner.login}:{head}.")
+
+
+def _compared(repository: Repository, source: Repository, head: str, base: str) -> tuple[str, str]:
+    head_sha = source.git.ref(f"refs/heads/{head}")
     base_sha = repository.git.ref(f"refs/heads/{base}")
     nothing_between = f"No commits between {base} and {head}"
     if head_sha is None or base_sha is None:
@@ -67,6 +84,8 @@ def _compared(repository: Repository, head: str, base: str) -> tuple[str, str]:
         )
     if not repository.git.commits_between(base_sha, head_sha):
         raise custom("PullRequest", nothing_between)
+    if not repository.git.succeeds("merge-base", base_sha, head_sha):
+        raise custom("PullRequest", f"The {head} branch has no history in common with {base}")
     return head_sha, base_sha
 
 
@@ -95,11 +114,12 @@ def reopen_pull(world: World, viewer: Viewer, pull: PullRequest) -> None:
         return
     if pull.merged:
         raise _state_refused("The pull request cannot be reopened.")
-    head_sha = pull.repository.git.ref(f"refs/heads/{pull.head}")
+    head_sha = pull.head_home.git.ref(f"refs/heads/{pull.head}")
     if head_sha is None:
         raise _state_refused(f"The {pull.head} branch has been deleted.")
     if any(other.is_open and (other.head, other.base) == (pull.head, pull.base) for other in pull.repository.pulls):
         raise _state_refused(f"There is already an open pull request from {pull.head} to {pull.base}.")
+    bring_head(pull, head_sha)
     pull.head_sha = head_sha
     mark_open(world, pull, by=viewer.user)
     show_head(pull)
@@ -125,9 +145,9 @@ def retarget(world: World, viewer: Viewer, pull: PullRequest, base: str) -> None
     base_sha = pull.repository.git.ref(f"refs/heads/{base}")
     if base_sha is None:
         raise invalid("PullRequest", "base", message=f"Proposed base branch '{base}' was not found")
-    _refuse_duplicate(pull.repository, pull.head, base)
-    pull.base, pull.base_sha = base, base_sha
-    record(world, pull, "base_ref_changed", by=viewer.user, subject=base)
+    _refuse_duplicate(pull.head_home, pull.repository, pull.head, base)
+    previous, pull.base, pull.base_sha = pull.base, base, base_sha
+    record(world, pull, "base_ref_changed", by=viewer.user, subject=base, previous=previous)
 
 
 def _state_refused(sentence: str) -> Refused:

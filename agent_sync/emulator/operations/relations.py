@@ -1,7 +1,7 @@
 """How issues hang together: sub-issues and blocked-by."""
 
-from agent_sync.emulator.operations.access import require_role
 from agent_sync.emulator.operations.changes import record
+from agent_sync.emulator.operations.rights.access import require_role
 from agent_sync.emulator.world.conversations import Issue
 from agent_sync.emulator.world.people import Role, Viewer
 from agent_sync.emulator.world.refusal import Kind, Refused

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from agent_sync.emulator.operations.access import require_role
 from agent_sync.emulator.operations.changes import record
+from agent_sync.emulator.operations.rights.access import require_role
 from agent_sync.emulator.world.people import Role, User, Viewer
 from agent_sync.emulator.world.pulls import PullRequest, Review, ReviewComment, ReviewState, ReviewThread
 from agent_sync.emulator.world.refusal import Kind, Problem, Refused
@@ -96,11 +96,23 @@ def request_reviewers(world: World, viewer: Viewer, pull: PullRequest, users: It
             record(world, pull, "review_requested", by=viewer.user, subject=user.login)
 
 
+def opinions_of(pull: PullRequest) -> dict[str, ReviewState]:
+    """Return the newest opinion of each reviewer who may write: others have no say."""
+    return {
+        review.author.login: review.state
+        for review in pull.reviews
+        if review.state is not ReviewState.COMMENTED and pull.repository.role_of(review.author).reaches(Role.WRITE)
+    }
+
+
+def approvals(pull: PullRequest) -> int:
+    """Return how many reviewers approve of a pull request."""
+    return sum(state is ReviewState.APPROVED for state in opinions_of(pull).values())
+
+
 def review_decision(pull: PullRequest) -> ReviewState | None:
     """Return what the newest opinion of each reviewer adds up to, if there is one."""
-    opinions = {
-        review.author.login: review.state for review in pull.reviews if review.state is not ReviewState.COMMENTED
-    }
+    opinions = opinions_of(pull)
     if ReviewState.CHANGES_REQUESTED in opinions.values():
         return ReviewState.CHANGES_REQUESTED
     return ReviewState.APPROVED if ReviewState.APPROVED in opinions.values() else None

@@ -1,7 +1,8 @@
 """Workflow runs and jobs, their logs, and running them again."""
 
 from agent_sync.emulator.exchange import Answer, json_answer, text_answer
-from agent_sync.emulator.operations import checks
+from agent_sync.emulator.operations import check_suites, checks
+from agent_sync.emulator.operations.check_suites import PASSING
 from agent_sync.emulator.rest.call import Call
 from agent_sync.emulator.rest.checks import check_of
 from agent_sync.emulator.rest.repositories import REPO
@@ -28,7 +29,7 @@ def runs(call: Call) -> Answer:
     found = [
         run
         for run in reversed(call.repository.runs)
-        if query.get("branch") in {None, run.branch} and query.get("head_sha", run.sha) == run.sha
+        if run.is_workflow and query.get("branch") in {None, run.branch} and query.get("head_sha", run.sha) == run.sha
     ]
     shown, links = call.slice(found)
     return json_answer(
@@ -84,10 +85,16 @@ def rerun_run(call: Call) -> Answer:
     return json_answer(201, {})
 
 
+def approve(call: Call) -> Answer:
+    """Let a run start that has waited for approval."""
+    check_suites.approve_run(call.viewer, _run(call))
+    return json_answer(201, {})
+
+
 def rerun_failed(call: Call) -> Answer:
     """Run the failed jobs of a run again."""
     latest = {check.name: check for check in _run(call).checks}.values()
-    failed = [check for check in latest if check.status == "completed" and check.conclusion not in checks.PASSING]
+    failed = [check for check in latest if check.status == "completed" and check.conclusion not in PASSING]
     if not failed:
         raise Refused(Kind.FORBIDDEN, "This workflow run has no failed jobs")
     for check in failed:
@@ -99,6 +106,7 @@ ROUTES = (
     ("GET", f"{REPO}/actions/runs", "actions/list-workflow-runs-for-repo", runs),
     ("GET", RUN, "actions/get-workflow-run", run),
     ("GET", f"{RUN}/jobs", "actions/list-jobs-for-workflow-run", jobs),
+    ("POST", f"{RUN}/approve", "actions/approve-workflow-run", approve),
     ("POST", f"{RUN}/rerun", "actions/re-run-workflow", rerun_run),
     ("POST", f"{RUN}/rerun-failed-jobs", "actions/re-run-workflow-failed-jobs", rerun_failed),
     ("GET", JOB, "actions/get-job-for-workflow-run", job),

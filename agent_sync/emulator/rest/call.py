@@ -8,6 +8,7 @@ from urllib.parse import quote, urlencode
 
 from agent_sync.emulator.exchange import Answer, Asked, Links, json_answer
 from agent_sync.emulator.limits import Limits
+from agent_sync.emulator.operations.rights.access import require_visible
 from agent_sync.emulator.world.people import Viewer
 from agent_sync.emulator.world.refusal import Kind, Refused, invalid, not_found
 from agent_sync.emulator.world.repositories import Repository
@@ -37,7 +38,8 @@ class Call:
     @cached_property
     def repository(self) -> Repository:
         """Return the repository the path names."""
-        return self.world.repository(self.params["owner"], self.params["repo"])
+        found = self.world.repository(self.params["owner"], self.params["repo"])
+        return require_visible(self.world, self.viewer, found)
 
     def number(self, name: str) -> int:
         """Return a number the path names; anything else names nothing."""

@@ -2,11 +2,18 @@
 
 from agent_sync.emulator.exchange import Answer, json_answer
 from agent_sync.emulator.operations import checks
+from agent_sync.emulator.operations.check_suites import latest_of, runs_on
 from agent_sync.emulator.rest.call import Call
 from agent_sync.emulator.rest.repositories import LAST_ROUTES, REPO, resolved
-from agent_sync.emulator.rest.shapes.checks import check_shape, combined_status, status_shape
+from agent_sync.emulator.rest.shapes.checks import (
+    annotation_shape,
+    check_shape,
+    combined_status,
+    status_shape,
+    suite_shape,
+)
 from agent_sync.emulator.rest.shapes.pulls import simple_pull
-from agent_sync.emulator.world.checks import CheckRun
+from agent_sync.emulator.world.checks import CheckRun, WorkflowRun
 from agent_sync.emulator.world.refusal import not_found
 
 COMMIT = f"{REPO}/commits/{{ref:path}}"
@@ -41,6 +48,42 @@ def list_checks(call: Call) -> Answer:
 def get_check(call: Call) -> Answer:
     """Answer one check run."""
     return json_answer(200, check_shape(call.links, check_of(call, "check_run_id")))
+
+
+def annotations(call: Call) -> Answer:
+    """Answer what a check says about lines of the change."""
+    check = check_of(call, "check_run_id")
+    return call.page(check.annotations, lambda entry: annotation_shape(call.links, check, entry))
+
+
+def _suite(call: Call) -> WorkflowRun:
+    number = call.number("check_suite_id")
+    for run in call.repository.runs:
+        if run.suite.number == number:
+            return run
+    raise not_found()
+
+
+def suites(call: Call) -> Answer:
+    """Answer the suites of a commit, those without a check among them."""
+    found = runs_on(call.repository, resolved(call, call.params["ref"]))
+    shown, links = call.slice(found)
+    return json_answer(
+        200, {"total_count": len(found), "check_suites": [suite_shape(call.links, run) for run in shown]}, **links
+    )
+
+
+def get_suite(call: Call) -> Answer:
+    """Answer one suite."""
+    return json_answer(200, suite_shape(call.links, _suite(call)))
+
+
+def suite_checks(call: Call) -> Answer:
+    """Answer the newest checks of a suite."""
+    found = latest_of(_suite(call))
+    shown, links = call.slice(found)
+    checks_shown = [check_shape(call.links, check) for check in shown]
+    return json_answer(200, {"total_count": len(found), "check_runs": checks_shown}, **links)
 
 
 def create_check(call: Call) -> Answer:
@@ -105,6 +148,10 @@ def pulls_with(call: Call) -> Answer:
 ROUTES = (
     ("GET", f"{COMMIT}/pulls", "repos/list-pull-requests-associated-with-commit", pulls_with),
     ("GET", f"{COMMIT}/check-runs", "checks/list-for-ref", list_checks),
+    ("GET", f"{COMMIT}/check-suites", "checks/list-suites-for-ref", suites),
+    ("GET", f"{REPO}/check-suites/{{check_suite_id}}", "checks/get-suite", get_suite),
+    ("GET", f"{REPO}/check-suites/{{check_suite_id}}/check-runs", "checks/list-for-suite", suite_checks),
+    ("GET", f"{REPO}/check-runs/{{check_run_id}}/annotations", "checks/list-annotations", annotations),
     ("GET", f"{COMMIT}/status", "repos/get-combined-status-for-ref", combined),
     ("GET", f"{COMMIT}/statuses", "repos/list-commit-statuses-for-ref", statuses),
     ("POST", f"{REPO}/statuses/{{sha}}", "repos/create-commit-status", create_status),

@@ -8,11 +8,14 @@ from http import HTTPStatus
 from agent_sync.emulator.credentials import token_of
 from agent_sync.emulator.exchange import Answer, Asked, conditional, error_answer
 from agent_sync.emulator.limits import Limits
+from agent_sync.emulator.operations.merges.auto_merging import carry_out
+from agent_sync.emulator.operations.rights.permissions import operation_areas, require_permission
 from agent_sync.emulator.rest import (
     actions,
     checks,
     comments,
     contents,
+    git_objects,
     issues,
     meta,
     pulls,
@@ -23,8 +26,9 @@ from agent_sync.emulator.rest import (
 )
 from agent_sync.emulator.rest.call import Call
 from agent_sync.emulator.rest.headers import viewer_headers
+from agent_sync.emulator.rest.moves import named_path, redirect
 from agent_sync.emulator.rest.refusals import refused
-from agent_sync.emulator.world.refusal import Refused
+from agent_sync.emulator.world.refusal import Kind, Refused, not_found
 from agent_sync.emulator.world.world import World
 
 
@@ -53,6 +57,7 @@ ROUTES = [
         repositories,
         refs,
         contents,
+        git_objects,
         comments,
         issues,
         relations,
@@ -86,7 +91,11 @@ def answer_rest(world: World, limits: Limits, asked: Asked) -> Answer:
             viewer = world.viewer(token_of(asked.headers))
     except Refused as refusal:
         return refused(refusal)
-    found = _route(asked.method, asked.plain_path)
+    with world.lock:
+        elsewhere, path = redirect(world, asked), named_path(world, asked.plain_path)
+    if elsewhere is not None:
+        return elsewhere
+    found = _route(asked.method, path)
     if found is None:
         return error_answer(404, "Not Found")
     answer = conditional(asked, _handled(Call(world, limits, viewer, asked, found[1]), found[0]))
@@ -95,9 +104,27 @@ def answer_rest(world: World, limits: Limits, asked: Asked) -> Answer:
     return answer.with_headers(**viewer_headers(limits, viewer, "core"))
 
 
+def _require_reach(call: Call, route: Route) -> None:
+    """Refuse a token whose scopes or permissions do not reach the operation."""
+    viewer, reads = call.viewer, route.method == "GET"
+    if not viewer.has_scopes and route.operation == "users/get-authenticated" and viewer.user.is_bot:
+        raise Refused(Kind.FORBIDDEN, viewer.no_access)
+    if "repo" not in call.params:
+        return
+    areas = operation_areas(route.operation)
+    # What everyone may read of a public repository needs no permission, but for checks, which only apps have.
+    if not reads or call.repository.private or areas == ("checks",):
+        require_permission(viewer, areas, "read" if reads else "write")
+    if not reads and viewer.has_scopes and not viewer.may_write_code:
+        raise not_found()
+
+
 def _handled(call: Call, route: Route) -> Answer:
     with call.world.lock:
         try:
-            return route.handler(call)
+            _require_reach(call, route)
+            answer = route.handler(call)
         except Refused as refusal:
             return refused(refusal)
+        carry_out(call.world)
+        return answer

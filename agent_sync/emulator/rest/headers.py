@@ -20,7 +20,7 @@ def viewer_headers(limits: Limits, viewer: Viewer, resource: str) -> dict[str, s
     """Return the headers about who asked: their scopes and what is left of their budget."""
     headers = limits.headers(resource) | {
         "x-github-media-type": "github.v3; format=json",
-        "x-oauth-scopes": ", ".join(viewer.scopes),
-        "x-accepted-oauth-scopes": "repo",
     }
+    if viewer.has_scopes:
+        headers |= {"x-oauth-scopes": ", ".join(viewer.scopes), "x-accepted-oauth-scopes": "repo"}
     return {name.replace("-", "_"): value for name, value in headers.items()}

@@ -2,7 +2,7 @@
 
 from agent_sync.emulator.exchange import Answer, json_answer
 from agent_sync.emulator.operations import pulls
-from agent_sync.emulator.operations.merging import merge_pull
+from agent_sync.emulator.operations.merges.merging import merge_pull
 from agent_sync.emulator.rest.call import Call, newest_first
 from agent_sync.emulator.rest.shapes.git import changed_files, commit_shape
 from agent_sync.emulator.rest.shapes.pulls import full_pull, simple_pull
@@ -27,7 +27,7 @@ def list_pulls(call: Call) -> Answer:
         for pull in call.repository.pulls
         if state in {"all", pull.state}
         and base in {None, pull.base}
-        and head in {None, f"{call.repository.owner.login}:{pull.head}"}
+        and head in {None, f"{pull.head_home.owner.login}:{pull.head}"}
     ]
     by_time = "updated_at" if query.get("sort") == "updated" else "created_at"
     ordered = newest_first(found, lambda pull: (getattr(pull, by_time), pull.number), call)

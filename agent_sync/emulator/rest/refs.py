@@ -22,9 +22,9 @@ def get_ref(call: Call) -> Answer:
 
 
 def matching_refs(call: Call) -> Answer:
-    """Answer the refs whose names start like the one given."""
+    """Answer the refs whose names start like the one given, all at once: this list has no pages."""
     found = [entry for entry in call.repository.git.refs().items() if entry[0].startswith(_name(call))]
-    return call.page(found, lambda entry: ref_shape(call.links, call.repository, *entry))
+    return json_answer(200, [ref_shape(call.links, call.repository, *entry) for entry in found])
 
 
 def create_ref(call: Call) -> Answer:

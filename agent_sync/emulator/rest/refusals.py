@@ -23,6 +23,8 @@ def refused(refusal: Refused) -> Answer:
     status = STATUS[refusal.kind]
     if refusal.kind is Kind.NOT_FOUND:
         return error_answer(404, "Not Found")
+    if refusal.headers:
+        return error_answer(status, refusal.message).with_headers(**refusal.headers)
     sentences = [entry.message for entry in refusal.problems if not entry.resource]
     if sentences:
         return error_answer(status, "Unprocessable Entity", errors=sentences)

@@ -7,6 +7,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent_sync.emulator.world.hooks import UPDATE_HOOK
+
 ZERO = "0" * 40
 
 # The machine's own configuration must neither help nor disturb.
@@ -16,19 +18,6 @@ ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
 }
-
-# Receive-pack asks this hook once per ref, so that one refused ref leaves the others alone.
-UPDATE_HOOK = """#!/bin/sh
-while IFS= read -r pattern; do
-  case "$1" in
-    $pattern)
-      echo "error: GH013: Repository rule violations found for $1." >&2
-      echo "- Cannot update this protected ref." >&2
-      exit 1 ;;
-  esac
-done <"$GIT_DIR/refused-refs"
-"""
-
 
 OLDEST_GIT = (2, 38)  # the first whose merge-tree can write a merge without a working tree
 

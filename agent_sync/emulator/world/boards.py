@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from agent_sync.emulator.world.conversations import Issue
 from agent_sync.emulator.world.identity import Identity
+from agent_sync.emulator.world.issue_fields import IssueField, IssueFieldValue
 from agent_sync.emulator.world.people import User
 from agent_sync.emulator.world.pulls import PullRequest
 
@@ -54,7 +55,7 @@ class Iteration:
 
 @dataclass(eq=False, kw_only=True)
 class Field:
-    """A column of the board."""
+    """A column of the board; with `issue_field` it shows what the issue itself holds."""
 
     identity: Identity
     project: "Project" = field(repr=False)
@@ -64,6 +65,7 @@ class Field:
     updated_at: datetime
     options: list[Option] = field(default_factory=list)
     iterations: list[Iteration] = field(default_factory=list)
+    issue_field: IssueField | None = None
 
     @property
     def id(self) -> str:
@@ -133,6 +135,12 @@ class Item:
     def id(self) -> str:
         """Return the node id."""
         return self.identity.node
+
+    def issue_value(self, column: Field) -> IssueFieldValue | None:
+        """Return what the issue holds in the issue field that a column shows."""
+        if column.issue_field is None or not isinstance(self.content, Issue):
+            return None
+        return self.content.field_values.get(column.issue_field.id)
 
 
 @dataclass(eq=False, kw_only=True)

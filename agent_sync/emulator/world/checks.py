@@ -18,9 +18,36 @@ CONCLUSIONS = (
 STATUS_STATES = ("error", "failure", "pending", "success")
 
 
+ACTIONS_APP = "github-actions"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a job."""
+
+    number: int
+    name: str
+    conclusion: str | None = None
+    log: str = ""
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """A remark of a check at a line of a file."""
+
+    path: str
+    line: int
+    message: str
+    level: str = "failure"
+    title: str | None = None
+
+
 @dataclass(eq=False, kw_only=True)
 class WorkflowRun:
-    """One run of the repository's workflow on one commit; GitHub shows it as a check suite too."""
+    """A suite of checks on one commit: the run of a workflow or, with another `app`, what that application made.
+
+    Where nobody has said how far it is, its checks do; a run that was started and has no checks yet says so itself.
+    """
 
     identity: Identity
     suite: Identity
@@ -33,12 +60,20 @@ class WorkflowRun:
     attempt: int
     actor: User
     created_at: datetime
+    app: str = ACTIONS_APP
+    status: str | None = None
+    conclusion: str | None = None
     checks: "list[CheckRun]" = field(default_factory=list, repr=False)
 
     @property
     def id(self) -> str:
         """Return the node id."""
         return self.identity.node
+
+    @property
+    def is_workflow(self) -> bool:
+        """Say whether this is the run of a workflow."""
+        return self.app == ACTIONS_APP
 
 
 @dataclass(eq=False, kw_only=True)
@@ -52,7 +87,8 @@ class CheckRun:
     name: str
     status: str
     conclusion: str | None
-    started_at: datetime
+    created_at: datetime
+    started_at: datetime | None
     completed_at: datetime | None
     required: bool = False
     details_url: str | None = None
@@ -62,6 +98,8 @@ class CheckRun:
     text: str | None = None
     attempt: int = 1
     log: str = ""
+    steps: tuple[Step, ...] = ()
+    annotations: tuple[Annotation, ...] = ()
 
     @property
     def id(self) -> str:

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from agent_sync.emulator.world.identity import Identity
+from agent_sync.emulator.world.issue_fields import IssueFieldValue, IssueType
 from agent_sync.emulator.world.people import User
 
 if TYPE_CHECKING:
@@ -45,9 +46,23 @@ class Comment:
         return self.identity.node
 
 
+@dataclass(frozen=True)
+class LinkedBranch:
+    """A branch that was made for an issue, in the repository of that name."""
+
+    identity: Identity
+    repository_name: str
+    branch: str
+
+    @property
+    def id(self) -> str:
+        """Return the node id."""
+        return self.identity.node
+
+
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """One entry of an issue's or pull request's history (`closed`, `assigned`, `merged`, …)."""
+    """One entry of an issue's or pull request's history (`closed`, `assigned`, `merged`, …), with what was before."""
 
     identity: Identity
     kind: str
@@ -55,6 +70,7 @@ class Event:
     created_at: datetime
     subject: str | None = None
     commit: str | None = None
+    previous: str | None = None
 
 
 @dataclass(eq=False, kw_only=True)
@@ -99,3 +115,6 @@ class Issue(Conversation):
     sub_issues: "list[Issue]" = field(default_factory=list, repr=False)
     blocked_by: "list[Issue]" = field(default_factory=list, repr=False)
     blocking: "list[Issue]" = field(default_factory=list, repr=False)
+    linked_branches: list[LinkedBranch] = field(default_factory=list)
+    type: IssueType | None = None
+    field_values: dict[str, IssueFieldValue] = field(default_factory=dict)

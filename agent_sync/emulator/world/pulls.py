@@ -3,10 +3,14 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from agent_sync.emulator.world.conversations import Conversation
 from agent_sync.emulator.world.identity import Identity
 from agent_sync.emulator.world.people import User
+
+if TYPE_CHECKING:
+    from agent_sync.emulator.world.repositories import Repository
 
 
 class MergeMethod(StrEnum):
@@ -93,14 +97,33 @@ class AutoMerge:
 
 
 @dataclass(eq=False, kw_only=True)
+class QueueEntry:
+    """A pull request in the merge queue, with the commit its checks run on."""
+
+    identity: Identity
+    pull: "PullRequest" = field(repr=False)
+    by: User
+    enqueued_at: datetime
+    head_sha: str
+    base_sha: str
+    jump: bool = False
+
+    @property
+    def id(self) -> str:
+        """Return the node id."""
+        return self.identity.node
+
+
+@dataclass(eq=False, kw_only=True)
 class PullRequest(Conversation):
-    """A pull request; head and base are branches of one repository (forks are not modelled)."""
+    """A pull request; its head is a branch of the same repository unless `head_repository` names a fork."""
 
     issue_identity: Identity
     head: str
     head_sha: str
     base: str
     base_sha: str
+    head_repository: "Repository | None" = field(default=None, repr=False)
     draft: bool = False
     maintainer_can_modify: bool = False
     merged_at: datetime | None = None
@@ -110,6 +133,11 @@ class PullRequest(Conversation):
     requested_reviewers: list[User] = field(default_factory=list)
     reviews: list[Review] = field(default_factory=list)
     threads: list[ReviewThread] = field(default_factory=list)
+
+    @property
+    def head_home(self) -> "Repository":
+        """Return the repository that has the head branch."""
+        return self.head_repository or self.repository
 
     @property
     def merged(self) -> bool:

@@ -1,7 +1,12 @@
 """The one error of the world: what GitHub would refuse, before a view has put it into its own body."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
+from typing import Any
+
+NONE: Mapping[str, Any] = MappingProxyType({})
 
 
 class Kind(StrEnum):
@@ -35,13 +40,22 @@ class Problem:
 
 
 class Refused(Exception):
-    """GitHub would not do this; `problems` are the details that REST lists one by one."""
+    """GitHub would not do this; `problems` are the details that REST lists, `extensions` those that GraphQL adds."""
 
-    def __init__(self, kind: Kind, message: str, *problems: Problem) -> None:
+    def __init__(
+        self,
+        kind: Kind,
+        message: str,
+        *problems: Problem,
+        headers: Mapping[str, str] = NONE,
+        extensions: Mapping[str, object] = NONE,
+    ) -> None:
         super().__init__(message)
         self.kind = kind
         self.message = message
         self.problems = problems
+        self.headers = headers
+        self.extensions = extensions
 
 
 def not_found(message: str = "Not Found") -> Refused:

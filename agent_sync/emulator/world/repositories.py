@@ -8,12 +8,14 @@ from agent_sync.emulator.world.checks import CheckRun, CommitStatus, WorkflowRun
 from agent_sync.emulator.world.conversations import Conversation, Issue, Label
 from agent_sync.emulator.world.identity import Identity
 from agent_sync.emulator.world.people import Role, User
-from agent_sync.emulator.world.pulls import PullRequest
+from agent_sync.emulator.world.pulls import PullRequest, QueueEntry
+from agent_sync.emulator.world.pushes import PushRules
+from agent_sync.emulator.world.rules import MergeRules
 
 
 @dataclass(eq=False, kw_only=True)
 class Repository:
-    """A public repository and everything that belongs to it."""
+    """A repository and everything that belongs to it."""
 
     identity: Identity
     owner: User
@@ -23,6 +25,9 @@ class Repository:
     default_branch: str = "main"
     description: str | None = None
     archived: bool = False
+    private: bool = False
+    parent: "Repository | None" = field(default=None, repr=False)
+    transferred: dict[int, Issue] = field(default_factory=dict, repr=False)
     roles: dict[str, Role] = field(default_factory=dict)
     labels: dict[str, Label] = field(default_factory=dict)
     conversations: dict[int, Conversation] = field(default_factory=dict, repr=False)
@@ -30,7 +35,10 @@ class Repository:
     statuses: dict[str, list[CommitStatus]] = field(default_factory=dict, repr=False)
     runs: list[WorkflowRun] = field(default_factory=list, repr=False)
     required_checks: set[str] = field(default_factory=set)
+    rules: MergeRules = field(default_factory=MergeRules)
+    queue: list[QueueEntry] = field(default_factory=list, repr=False)
     refused_refs: list[str] = field(default_factory=list)
+    push_rules: PushRules = field(default_factory=PushRules)
     known_branches: dict[str, str] = field(default_factory=dict)
     last_number: int = 0
 
@@ -59,6 +67,15 @@ class Repository:
         self.last_number += 1
         return self.last_number
 
+    def association_of(self, user: User) -> str:
+        """Return how a user is related to the repository, in GitHub's words; reading alone makes nobody a member."""
+        if user is self.owner:
+            return "OWNER"
+        if user.is_bot or not self.roles.get(user.login.lower(), Role.NONE).reaches(Role.TRIAGE):
+            return "NONE"
+        return "MEMBER" if self.owner.is_organization else "COLLABORATOR"
+
     def role_of(self, user: User) -> Role:
         """Return what a user may do here; anyone may read a public repository."""
-        return self.roles.get(user.login.lower(), Role.ADMIN if user is self.owner else Role.READ)
+        usual = Role.NONE if self.private else Role.READ
+        return self.roles.get(user.login.lower(), Role.ADMIN if user is self.owner else usual)

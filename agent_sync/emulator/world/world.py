@@ -8,11 +8,17 @@ from typing import TypeVar
 from agent_sync.emulator.world.bare import BareRepository
 from agent_sync.emulator.world.boards import Project
 from agent_sync.emulator.world.identity import Clock, Identity, IdSource
-from agent_sync.emulator.world.people import CLASSIC_SCOPES, Role, User, Viewer
+from agent_sync.emulator.world.issue_fields import IssueField, IssueType
+from agent_sync.emulator.world.people import Role, User, Viewer
+from agent_sync.emulator.world.pulls import PullRequest
+from agent_sync.emulator.world.pushes import GitCredentials
 from agent_sync.emulator.world.refusal import Kind, Refused, not_found
 from agent_sync.emulator.world.repositories import Repository
+from agent_sync.emulator.world.tokens import CLASSIC_SCOPES, Policy, Token
 
 Node = TypeVar("Node")
+BOT = "[bot]"
+LAYOUT = 2  # raised when a kept world of the version before cannot be read any more
 
 LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]*(?:\[bot\])?)")
 
@@ -21,6 +27,7 @@ class World:
     """Everything there is; callers hold `lock` while they read or change it."""
 
     def __init__(self, home: Path, *, default_login: str = "octo") -> None:
+        self.layout = LAYOUT
         self.home = home
         self.default_login = default_login
         self.lock = threading.RLock()
@@ -29,6 +36,14 @@ class World:
         self.users: dict[str, User] = {}
         self.repositories: dict[str, Repository] = {}
         self.projects: dict[tuple[str, int], Project] = {}
+        self.moved: dict[str, Repository] = {}
+        self.merge_orders: list[PullRequest] = []
+        self.tokens: dict[str, Token] = {}
+        self.policies: dict[str, Policy] = {}
+        self.most_nodes: int | None = None
+        self.git_credentials = GitCredentials()
+        self.issue_fields: list[IssueField] = []
+        self.issue_types: list[IssueType] = []
         self.nodes: dict[str, object] = {}
 
     def __getstate__(self) -> dict[str, object]:
@@ -54,12 +69,13 @@ class World:
         return thing
 
     def add_user(self, login: str, name: str | None = None, *, is_organization: bool = False) -> User:
-        """Create a user, or return the one there is."""
+        """Create a user, or return the one there is; a login that ends in `[bot]` belongs to an application."""
         known = self.users.get(login.lower())
         if known:
             return known
-        identity = self.identify("O" if is_organization else "U")
-        user = User(identity, login, name or login.capitalize(), self.clock.now(), is_organization)
+        is_bot = login.endswith(BOT)
+        identity = self.identify("O" if is_organization else "BOT" if is_bot else "U")
+        user = User(identity, login, name or login.capitalize(), self.clock.now(), is_organization, is_bot)
         self.users[login.lower()] = user
         return self.register(user.id, user)
 
@@ -82,8 +98,9 @@ class World:
         return user
 
     def repository(self, owner: str, name: str) -> Repository:
-        """Return the repository of that name, or refuse."""
-        found = self.repositories.get(f"{owner}/{name}".lower())
+        """Return the repository of that name, now or before it moved, or refuse."""
+        wanted = f"{owner}/{name}".lower()
+        found = self.repositories.get(wanted) or self.moved.get(wanted)
         if found is None:
             raise not_found(f"Could not resolve to a Repository with the name '{owner}/{name}'.")
         return found
@@ -95,8 +112,15 @@ class World:
             raise not_found(f"Could not resolve to a ProjectV2 with the number {number}.")
         return found
 
+    def first_project(self, owner: User) -> Project:
+        """Return the owner's board with the lowest number, or refuse."""
+        numbers = sorted(number for login, number in self.projects if login == owner.login.lower())
+        return self.project(owner.login, numbers[0] if numbers else 1)
+
     def viewer(self, token: str | None) -> Viewer:
         """Return who a token signs in; no token at all is the default user."""
+        if token in self.tokens:
+            return self._configured(self.tokens[token])
         owner = self.user(self.default_login)
         match (token or "").partition(":"):
             case "bad-token", "", _:
@@ -111,6 +135,12 @@ class World:
                 raise Refused(Kind.UNAUTHORIZED, "Bad credentials")
             case _:
                 return Viewer(owner)
+
+    def _configured(self, token: Token) -> Viewer:
+        return Viewer(
+            self.add_user(token.login), token.scopes if token.kind.has_scopes else (), kind=token.kind,
+            permissions=dict(token.permissions), sso=frozenset(login.lower() for login in token.sso),
+        )  # fmt: skip
 
     def collaborator(self, login: str) -> User:
         """Return a user who may write to every repository, created on first use."""

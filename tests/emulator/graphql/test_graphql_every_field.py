@@ -5,17 +5,22 @@ from datetime import date
 import pytest
 from graphql import GraphQLNonNull, get_named_type, is_composite_type, is_interface_type, is_object_type, is_union_type
 
+from agent_sync.emulator.graphql.fields.queues import EVENTS
 from agent_sync.emulator.graphql.schema import schema
 from agent_sync.emulator.graphql.types import type_name
-from agent_sync.emulator.operations import boards, people
-from agent_sync.emulator.operations.changes import NewValue
+from agent_sync.emulator.operations import boards, issue_fields, people
+from agent_sync.emulator.operations.branches import link_branch
+from agent_sync.emulator.operations.changes import NewValue, record
+from agent_sync.emulator.operations.merges.queueing import enqueue
 from agent_sync.emulator.operations.reviews import request_reviewers
 from agent_sync.emulator.world.boards import FieldType, Iteration
+from agent_sync.emulator.world.people import Role
+from agent_sync.emulator.world.pulls import AutoMerge, MergeMethod
 
 ARGUMENTS = {
     "name": '"Status"', "number": "42", "login": '"octo"', "owner": '"octo"', "qualifiedName": '"main"',
     "refPrefix": '"refs/"', "url": '"http://x/octo/demo/issues/42"', "query": '"repo:octo/demo"',
-    "type": "ISSUE", "capabilities": "[CAN_BE_ASSIGNED]", "headRef": '"main"',
+    "path": '"README.md"', "type": "ISSUE", "capabilities": "[CAN_BE_ASSIGNED]", "headRef": '"main"',
 }  # fmt: skip
 SPECIAL = {
     "repository(name)": '"demo"', "pullRequest(number)": "45", "projectV2(number)": "1",
@@ -23,7 +28,8 @@ SPECIAL = {
 }  # fmt: skip
 # Types that nothing in this world is of; fields that lead to them are null or empty.
 ABSENT = {
-    "AutoMergeRequest", "Bot", "IssueType", "LinkedBranch", "Mannequin", "MergeQueue", "MergeQueueEntry",
+    "IssueFieldDate", "IssueFieldDateValue", "IssueFieldNumber", "IssueFieldNumberValue",
+    "IssueFieldText", "IssueFieldTextValue", "Mannequin",
     "Milestone", "Organization", "Project", "ProjectCard", "ProjectColumn",
     "ProjectV2ItemFieldMilestoneValue", "Team",
 }  # fmt: skip
@@ -40,6 +46,12 @@ ROADS = [
     ("ProjectV2ItemFieldValue", f"{PULL} {{ {VALUES}"),
     ("ReactionGroup", f"{PULL} {{ reactionGroups"),
     ("CheckSuite", f"{CHECK} {{ checkSuite"),
+    ("CheckAnnotationSpan", f"{CHECK} {{ annotations(first: 1) {{ nodes {{ location"),
+    ("CheckAnnotationConnection", f"{CHECK} {{ annotations(first: 1)"),
+    ("CheckStepConnection", f"{CHECK} {{ steps(first: 1)"),
+    ("CheckSuiteConnection", f"{PULL} {{ commits(first: 1) {{ nodes {{ commit {{ checkSuites(first: 1)"),
+    ("PullRequestTimelineItems", f"{PULL} {{ timelineItems(first: 50) {{ nodes"),
+    ("MergeQueue", 'mergeQueue(branch: "main")'),
     ("Workflow", f"{CHECK} {{ checkSuite {{ workflowRun {{ workflow"),
     ("ReviewRequest", f"{PULL} {{ reviewRequests(first: 1) {{ nodes"),
     (
@@ -97,7 +109,11 @@ def full(context):
     project, repository = world.project("octo", 1), world.repository("octo", "demo")
     number = context.pull()["number"]
     pull = repository.conversations[number]
-    context.act("add_check", pull=number, name="test", conclusion="success", required=True)
+    context.act(
+        "add_check", pull=number, name="test", conclusion="success", required=True,
+        steps=[{"name": "Test", "conclusion": "success"}],
+        annotations=[{"path": "fix.txt", "line": 1, "message": "Look"}],
+    )  # fmt: skip
     context.act("add_check", pull=number, name="build", status="in_progress")
     context.act("add_status", pull=number, context="lint", state="success")
     thread = {"path": "fix.txt", "line": 1, "body": "Why?"}
@@ -106,7 +122,9 @@ def full(context):
     context.act("comment", issue=number, body="Look")
     context.act("sub_issue", issue=43, parent=42)
     request_reviewers(world, octo, pull, [world.add_user("hubot")])
-    people.assign(world, octo, context.issue(), ["octo"])
+    bot = world.add_user("helper[bot]")
+    context.world.repository("octo", "demo").roles[bot.login] = Role.WRITE
+    people.assign(world, octo, context.issue(), ["octo", "helper"])
     people.set_labels(world, octo, context.issue(), ["bug"])
     boards.add_item(world, octo, project, pull)
     boards.add_draft(world, octo, project, title="Idea")
@@ -119,6 +137,19 @@ def full(context):
     ):
         entry = boards.add_field(world, project, f"A {kind}", kind, iterations=[sprint])
         boards.set_value(world, octo, context.issue().items[0], entry, value=value)
+    context.act("rules", merge_queue=True, auto_merge=True)
+    enqueue(world, octo, pull)
+    pull.auto_merge = AutoMerge(octo.user, MergeMethod.SQUASH, world.clock.now())
+    for kind in EVENTS:
+        record(world, pull, kind, by=octo.user, subject="main", commit=pull.head_sha, previous=pull.head_sha)
+    rank = issue_fields.add_issue_field(world, octo.user, "Rank", ["High", "Low"])
+    boards.add_field(world, project, "Rank", FieldType.SINGLE_SELECT, options=["High", "Low"], issue_field=rank)
+    context.act("push_commit", branch="main", path=".github/pull_request_template.md")
+    home = world.repository("octo", "demo")
+    for issue in home.issues:
+        link_branch(world, octo, issue, home, name=f"for-{issue.number}", sha=pull.head_sha)
+        issue_fields.set_issue_field(world, octo, issue, rank, rank.options[0])
+    issue_fields.set_issue_type(world, octo, context.issue(), issue_fields.add_issue_type(world, octo.user, "Bug"))
     return context
 
 
@@ -129,7 +160,8 @@ def nodes(full):
     found = [
         issue.repository, issue, pull, issue.comments[0], issue.labels[0], issue.items[0], board,
         pull.reviews[0], pull.threads[0], pull.threads[0].comments[0], full.world.user("octo"), *board.fields,
-        *reported.checks[pull.head_sha], *reported.statuses[pull.head_sha], *reported.runs,
+        full.world.user("helper[bot]"), *full.world.issue_fields, *full.world.issue_types,
+        *reported.checks[pull.head_sha], *reported.statuses[pull.head_sha], *reported.runs, *reported.queue,
         *(item.content for item in board.items.values()),
     ]  # fmt: skip
     return {type_name(entry): entry.id for entry in found}

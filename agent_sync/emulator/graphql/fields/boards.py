@@ -9,9 +9,10 @@ from agent_sync.emulator.graphql.board_values import ItemValue, value_of, values
 from agent_sync.emulator.graphql.prose import html_paragraph
 from agent_sync.emulator.graphql.request import Request
 from agent_sync.emulator.graphql.tables import Table, constant
-from agent_sync.emulator.operations.access import may_write_project
+from agent_sync.emulator.operations.rights.access import is_visible, may_write_project
 from agent_sync.emulator.world.boards import DraftIssue, Field, Item, Iteration, Option, Project
 from agent_sync.emulator.world.conversations import Issue
+from agent_sync.emulator.world.pulls import PullRequest
 from agent_sync.emulator.world.repositories import Repository
 
 MONDAY = 1
@@ -33,8 +34,17 @@ def _archived_state(item: Item) -> str:
     return "ARCHIVED" if item.archived else "NOT_ARCHIVED"
 
 
-def item_type(item: Item, _request: Request) -> str:
+def content(item: Item, request: Request) -> Issue | PullRequest | DraftIssue | None:
+    """Return what a card holds, or nothing where the viewer must not see its repository."""
+    found = item.content
+    hidden = not isinstance(found, DraftIssue) and not is_visible(request.viewer, found.repository)
+    return None if hidden else found
+
+
+def item_type(item: Item, request: Request) -> str:
     """Return what kind of content a card holds."""
+    if content(item, request) is None:
+        return "REDACTED"
     if isinstance(item.content, DraftIssue):
         return "DRAFT_ISSUE"
     return "ISSUE" if isinstance(item.content, Issue) else "PULL_REQUEST"
@@ -107,6 +117,7 @@ RESOLVERS: dict[str, Table] = {
         "viewerCanUpdate": _may_update,
     },
     "ProjectV2Item": {
+        "content": content,
         "fieldValueByName": value_by_name,
         "fieldValues": lambda item, request: list(values_of(item, request)),
         "isArchived": lambda item, _: item.archived,

@@ -9,12 +9,22 @@ from typing import Any
 from agent_sync.emulator.graphql.connections import Page
 from agent_sync.emulator.graphql.git_objects import GitCommit, GitRef, derived_id, ref_of
 from agent_sync.emulator.graphql.request import Request
-from agent_sync.emulator.graphql.tables import Table, constant
+from agent_sync.emulator.graphql.tables import Table
+from agent_sync.emulator.operations.check_suites import (
+    run_conclusion,
+    run_status,
+    runs_on,
+    workflow_file,
+    workflow_number,
+)
 from agent_sync.emulator.operations.checks import rollup
+from agent_sync.emulator.operations.rights.permissions import require_permission
 from agent_sync.emulator.world.checks import CheckRun, CommitStatus, WorkflowRun
+from agent_sync.emulator.world.refusal import Kind, Refused
 from agent_sync.emulator.world.repositories import Repository
 
 ACTIONS = {"id": "A_kwDOActions", "databaseId": 15368, "name": "GitHub Actions", "slug": "github-actions"}
+FIRST_APP = 100_000
 
 
 @dataclass(frozen=True)
@@ -39,14 +49,14 @@ class Reported:
 
 @dataclass(frozen=True)
 class Suite:
-    """A workflow run seen as the suite of its checks."""
+    """A run seen as the suite of its checks."""
 
     run: WorkflowRun
 
     @property
-    def statuses(self) -> set[str]:
-        """Return how far the checks have come."""
-        return {check.status for check in self.run.checks}
+    def id(self) -> str:
+        """Return the node id."""
+        return self.run.suite.node
 
 
 def rollup_of(repository: Repository, sha: str) -> Reported | None:
@@ -74,6 +84,13 @@ def counts(page: Page, kind: type, word: Any) -> list[dict[str, Any]]:
     return [{"state": state, "count": count} for state, count in sorted(counted.items())]
 
 
+def visible_contexts(page: Page, request: Request) -> list[Any]:
+    """Return the contexts; a token that may not see checks gets an error in the place of each."""
+    hidden = Refused(Kind.FORBIDDEN, request.viewer.no_access)
+    sees = request.viewer.may("checks", "read")
+    return [hidden if isinstance(entry, CheckRun) and not sees else entry for entry in page.nodes]
+
+
 def is_required(entry: CheckRun | CommitStatus, _request: Request, **_pull: Any) -> bool:
     """Say whether a rule of the repository waits for this check."""
     name = entry.name if isinstance(entry, CheckRun) else entry.context
@@ -92,22 +109,68 @@ def run_path(run: WorkflowRun, _request: Request | None = None) -> str:
 
 def suite_status(suite: Suite, _request: Request) -> str:
     """Return how far the whole suite has come."""
-    if suite.statuses == {"completed"}:
-        return "COMPLETED"
-    return "QUEUED" if suite.statuses <= {"queued"} else "IN_PROGRESS"
+    return run_status(suite.run).upper()
 
 
-def suite_conclusion(suite: Suite, request: Request) -> str | None:
+def suite_conclusion(suite: Suite, _request: Request) -> str | None:
     """Return how the whole suite ended, once it has."""
-    if suite_status(suite, request) != "COMPLETED":
-        return None
-    passed = all(check.conclusion in {"success", "neutral", "skipped"} for check in suite.run.checks)
-    return "SUCCESS" if passed else "FAILURE"
+    found = run_conclusion(suite.run)
+    return found.upper() if found else None
+
+
+def app(suite: Suite, _request: Request) -> dict[str, Any]:
+    """Return the application that made a suite."""
+    slug = suite.run.app
+    if suite.run.is_workflow:
+        return ACTIONS
+    return {"id": f"A_kwDO{slug}", "databaseId": FIRST_APP, "name": slug.replace("-", " ").title(), "slug": slug}
+
+
+def suites(commit: GitCommit, request: Request, *, filter_by: dict[str, Any] | None = None) -> Sequence[Suite]:
+    """Return the suites of a commit, of one application or with a check of one name if asked."""
+    require_permission(request.viewer, ("checks",), "read")
+    wanted = filter_by or {}
+    found = [Suite(run) for run in runs_on(commit.repository, commit.oid)]
+    return [
+        suite
+        for suite in found
+        if wanted.get("appId") in {None, app(suite, request)["databaseId"]}
+        and (wanted.get("checkName") is None or wanted["checkName"] in {check.name for check in suite.run.checks})
+    ]
+
+
+def annotations(check: CheckRun, request: Request) -> Sequence[dict[str, Any]]:
+    """Return what a check has to say about lines of the change."""
+    blob = f"/{check.repository.full_name}/blob/{check.sha}/"
+    return [
+        {
+            "annotationLevel": entry.level.upper(), "blobUrl": request.url(f"{blob}{entry.path}"),
+            "databaseId": number, "fullDatabaseId": str(number), "message": entry.message, "path": entry.path,
+            "location": {"start": {"line": entry.line, "column": None}, "end": {"line": entry.line, "column": None}},
+            "rawDetails": None, "title": entry.title,
+        }
+        for number, entry in enumerate(check.annotations, 1)
+    ]  # fmt: skip
+
+
+def steps(check: CheckRun, _request: Request, *, number: int | None = None) -> Sequence[dict[str, Any]]:
+    """Return the steps of a job, or the one of a number."""
+    return [
+        {
+            "completedAt": check.completed_at if step.conclusion else None, "externalId": None, "name": step.name,
+            "conclusion": step.conclusion.upper() if step.conclusion else None, "number": step.number,
+            "secondsToCompletion": None, "startedAt": check.started_at,
+            "status": "COMPLETED" if step.conclusion else "QUEUED",
+        }
+        for step in check.steps
+        if number in {None, step.number}
+    ]  # fmt: skip
 
 
 def changed_at(run: WorkflowRun) -> datetime:
     """Return when the newest check of a run moved."""
-    return max((check.completed_at or check.started_at for check in run.checks), default=run.created_at)
+    moments = (check.completed_at or check.started_at or check.created_at for check in run.checks)
+    return max(moments, default=run.created_at)
 
 
 def branch(suite: Suite, _request: Request) -> GitRef | None:
@@ -117,9 +180,9 @@ def branch(suite: Suite, _request: Request) -> GitRef | None:
 
 def workflow(run: WorkflowRun, request: Request) -> dict[str, Any]:
     """Return the workflow that a run is one of."""
-    path = f"/{run.repository.full_name}/actions/workflows/ci.yml"
+    path = f"/{run.repository.full_name}/actions/workflows/{workflow_file(run)}"
     return {
-        "id": derived_id("W", run.repository, run.name), "databaseId": 1, "name": run.name,
+        "id": derived_id("W", run.repository, run.name), "databaseId": workflow_number(run), "name": run.name,
         "createdAt": run.repository.created_at, "updatedAt": run.repository.created_at,
         "resourcePath": path, "url": request.url(path),
     }  # fmt: skip
@@ -127,6 +190,7 @@ def workflow(run: WorkflowRun, request: Request) -> dict[str, Any]:
 
 RESOLVERS: dict[str, Table] = {
     "CheckRun": {
+        "annotations": annotations,
         "checkSuite": lambda check, _: Suite(check.run),
         "conclusion": lambda check, _: check.conclusion.upper() if check.conclusion else None,
         "detailsUrl": lambda check, request: check.details_url or request.url(check_path(check)),
@@ -134,6 +198,7 @@ RESOLVERS: dict[str, Table] = {
         "permalink": lambda check, request: request.url(check_path(check)),
         "resourcePath": check_path,
         "status": lambda check, _: check.status.upper(),
+        "steps": steps,
         "url": lambda check, request: request.url(check_path(check)),
     },
     "StatusContext": {
@@ -145,30 +210,32 @@ RESOLVERS: dict[str, Table] = {
         "context": lambda found, _, name: next((entry for entry in found.contexts if entry.context == name), None),
     },
     "StatusCheckRollupContextConnection": {
+        "nodes": visible_contexts,
         "checkRunCount": lambda page, _: sum(isinstance(entry, CheckRun) for entry in page.everything),
         "checkRunCountsByState": lambda page, _: counts(page, CheckRun, run_state),
         "statusContextCount": lambda page, _: sum(isinstance(entry, CommitStatus) for entry in page.everything),
         "statusContextCountsByState": lambda page, _: counts(page, CommitStatus, lambda entry: entry.state.upper()),
     },
     "CheckSuite": {
-        "app": constant(ACTIONS),
+        "app": app,
         "branch": branch,
         "checkRuns": lambda suite, _: suite.run.checks,
         "commit": lambda suite, _: GitCommit(suite.run.repository, suite.run.sha),
         "conclusion": suite_conclusion,
         "createdAt": lambda suite, _: suite.run.created_at,
         "databaseId": lambda suite, _: suite.run.suite.number,
-        "id": lambda suite, _: suite.run.suite.node,
         "repository": lambda suite, _: suite.run.repository,
         "resourcePath": lambda suite, _: run_path(suite.run),
         "status": suite_status,
         "updatedAt": lambda suite, _: changed_at(suite.run),
         "url": lambda suite, request: request.url(run_path(suite.run)),
-        "workflowRun": lambda suite, _: suite.run,
+        "workflowRun": lambda suite, _: suite.run if suite.run.is_workflow else None,
     },
     "WorkflowRun": {
         "checkSuite": lambda run, _: Suite(run),
+        "displayTitle": lambda run, _: run.repository.git.commit(run.sha).message.partition("\n")[0],
         "resourcePath": run_path,
+        "runAttempt": lambda run, _: run.attempt,
         "runNumber": lambda run, _: run.number,
         "updatedAt": lambda run, _: changed_at(run),
         "url": lambda run, request: request.url(run_path(run)),

@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
-from agent_sync.emulator.graphql.fields.checks import rollup_of, statuses_of
+from agent_sync.emulator.graphql.fields.checks import rollup_of, statuses_of, suites
 from agent_sync.emulator.graphql.fields.selecting import chosen_pulls
 from agent_sync.emulator.graphql.git_objects import GitCommit, GitRef, derived_id, ref_of
 from agent_sync.emulator.graphql.request import Request
 from agent_sync.emulator.graphql.tables import Table
+from agent_sync.emulator.world.people import Role
 from agent_sync.emulator.world.pulls import PullRequest
+from agent_sync.emulator.world.rules import MergeRules
 
 # By whether the head has commits of its own, and whether the base has.
 RELATIONS = {
@@ -50,15 +52,34 @@ def compare(ref: GitRef, _request: Request, *, head_ref: str) -> dict[str, Any] 
     }  # fmt: skip
 
 
+def tree_file(commit: GitCommit, _request: Request, *, path: str) -> dict[str, Any] | None:
+    """Return the file or folder at a path of a commit's tree, if there is one."""
+    found = commit.repository.git.tree_entry(commit.oid, path)
+    if found is None:
+        return None
+    return {"name": path.rpartition("/")[2], "path": path, "oid": found.sha, "type": found.kind}
+
+
+def update_rule(ref: GitRef, request: Request) -> dict[str, Any] | None:
+    """Return the rules of a branch as everybody may see them."""
+    rule = _rule(ref)
+    shown = ("requiredApprovingReviewCount", "requiredStatusCheckContexts", "requiresConversationResolution")
+    own = {"pattern": ref.name, "allowsDeletions": False, "allowsForcePushes": False}
+    can_push = request.reaches(ref.repository, Role.WRITE)
+    return own | {name: rule[name] for name in shown} | {"viewerCanPush": can_push} if rule else None
+
+
 RESOLVERS: dict[str, Table] = {
     "Commit": {
         "associatedPullRequests": pulls_with,
         "author": author,
+        "checkSuites": suites,
         "authoredDate": lambda commit, request: commit.read(request).author.when,
         "authors": lambda commit, request: [author(commit, request)],
         "commitResourcePath": lambda commit, _: commit.path,
         "commitUrl": lambda commit, request: request.url(commit.path),
         "committedDate": lambda commit, request: commit.read(request).committer.when,
+        "file": tree_file,
         "message": lambda commit, request: commit.read(request).message,
         "messageBody": lambda commit, request: commit.read(request).message.partition("\n")[2].strip(),
         "messageHeadline": lambda commit, request: commit.read(request).message.partition("\n")[0],
@@ -71,11 +92,19 @@ RESOLVERS: dict[str, Table] = {
         "associatedPullRequests": pulls_from,
         "branchProtectionRule": lambda ref, _: _rule(ref),
         "compare": compare,
+        "refUpdateRule": update_rule,
     },
 }
 
 
 def _rule(ref: GitRef) -> dict[str, Any] | None:
-    if ref.name != ref.repository.default_branch or not ref.repository.required_checks:
+    rules, checks = ref.repository.rules, sorted(ref.repository.required_checks)
+    if ref.name != ref.repository.default_branch or (not checks and rules == MergeRules()):
         return None
-    return {"id": f"BPR_{ref.repository.id}", "requiresStrictStatusChecks": False}
+    return {
+        "id": f"BPR_{ref.repository.id}", "requiresStrictStatusChecks": rules.up_to_date,
+        "requiresStatusChecks": bool(checks), "requiredStatusCheckContexts": checks,
+        "requiresApprovingReviews": rules.required_reviews > 0,
+        "requiredApprovingReviewCount": rules.required_reviews or None,
+        "requiresConversationResolution": rules.conversation_resolution,
+    }  # fmt: skip

@@ -7,8 +7,8 @@ from agent_sync.emulator.graphql.fields.people import matching
 from agent_sync.emulator.graphql.prose import html_paragraph
 from agent_sync.emulator.graphql.request import Request
 from agent_sync.emulator.graphql.tables import Table, constant
-from agent_sync.emulator.operations.access import require_projects
 from agent_sync.emulator.operations.people import is_assignable
+from agent_sync.emulator.operations.rights.access import require_projects
 from agent_sync.emulator.world.boards import Item, Project
 from agent_sync.emulator.world.conversations import Comment, Conversation, Label
 from agent_sync.emulator.world.people import Role, User
@@ -20,9 +20,7 @@ REACTIONS = ("THUMBS_UP", "THUMBS_DOWN", "LAUGH", "HOORAY", "CONFUSED", "HEART",
 
 def association(author: User, repository: Repository) -> str:
     """Return how an author is related to a repository."""
-    if author is repository.owner:
-        return "OWNER"
-    return "COLLABORATOR" if author.login.lower() in repository.roles else "NONE"
+    return repository.association_of(author)
 
 
 def assignable_users(repository: Repository, request: Request, query: str | None = None) -> Sequence[User]:
@@ -31,7 +29,9 @@ def assignable_users(repository: Repository, request: Request, query: str | None
     return [
         user
         for user in request.world.users.values()
-        if is_assignable(repository, user) and (word in user.login.lower() or word in user.name.lower())
+        if is_assignable(repository, user)
+        and not user.is_bot
+        and (word in user.login.lower() or word in user.name.lower())
     ]
 
 
@@ -110,6 +110,7 @@ TEXT: Table = {
 
 CONVERSATION: Table = TEXT | {
     "assignedActors": lambda entry, _: entry.assignees,
+    "assignees": lambda entry, _: [user for user in entry.assignees if not user.is_bot],
     "authorAssociation": lambda entry, _: association(entry.author, entry.repository),
     "closed": lambda entry, _: not entry.is_open,
     "milestone": constant(None),

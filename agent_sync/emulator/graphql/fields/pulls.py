@@ -10,7 +10,7 @@ from agent_sync.emulator.graphql.git_objects import GitCommit, commit_of, derive
 from agent_sync.emulator.graphql.request import Request
 from agent_sync.emulator.graphql.tables import Table, constant
 from agent_sync.emulator.operations.keywords import closing_issues
-from agent_sync.emulator.operations.merging import is_mergeable, merge_state
+from agent_sync.emulator.operations.merges.mergeability import is_mergeable, merge_state
 from agent_sync.emulator.world.bare import GitFailed
 from agent_sync.emulator.world.people import Role
 from agent_sync.emulator.world.pulls import PullRequest
@@ -133,18 +133,14 @@ PULL: Table = {
     "commits": commits,
     "deletions": lambda pull, request: sum(entry.deletions for entry in files(pull, request)),
     "files": files,
-    "headRef": lambda pull, _: ref_of(pull.repository, pull.head),
+    "headRef": lambda pull, _: ref_of(pull.head_home, pull.head),
     "headRefName": lambda pull, _: pull.head,
     "headRefOid": lambda pull, _: pull.head_sha,
-    "headRepository": lambda pull, _: pull.repository,
-    "headRepositoryOwner": lambda pull, _: pull.repository.owner,
-    "isCrossRepository": constant(False),
+    "headRepository": lambda pull, _: pull.head_home,
+    "headRepositoryOwner": lambda pull, _: pull.head_home.owner,
+    "isCrossRepository": lambda pull, _: pull.head_repository is not None,
     "isDraft": lambda pull, _: pull.draft,
-    "isInMergeQueue": constant(False),
-    "isMergeQueueEnabled": constant(False),
     "mergeCommit": lambda pull, _: commit_of(pull.repository, pull.merge_commit),
-    "mergeQueue": constant(None),
-    "mergeQueueEntry": constant(None),
     "mergeStateStatus": lambda pull, _: merge_state(pull).value,
     "mergeable": mergeable,
     "permalink": lambda pull, request: request.url(path(pull)),
@@ -154,8 +150,8 @@ PULL: Table = {
     "statusCheckRollup": lambda pull, _: rollup_of(pull.repository, pull.head_sha),
     "totalCommentsCount": lambda pull, _: len(pull.comments) + sum(len(thread.comments) for thread in pull.threads),
     "url": lambda pull, request: request.url(path(pull)),
-    "viewerCanDisableAutoMerge": constant(False),
-    "viewerCanEnableAutoMerge": constant(False),
+    "viewerCanDisableAutoMerge": lambda pull, request: pull.auto_merge is not None and _may_write(pull, request),
+    "viewerCanEnableAutoMerge": lambda pull, request: pull.repository.rules.auto_merge and _may_write(pull, request),
     "viewerCanMergeAsAdmin": lambda pull, request: request.reaches(pull.repository, Role.ADMIN),
     "viewerCanUpdateBranch": _may_write,
 }

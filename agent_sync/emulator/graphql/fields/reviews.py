@@ -9,7 +9,7 @@ from agent_sync.emulator.graphql.fields.pulls import path
 from agent_sync.emulator.graphql.git_objects import commit_of, derived_id
 from agent_sync.emulator.graphql.request import Request
 from agent_sync.emulator.graphql.tables import Table, constant
-from agent_sync.emulator.operations.reviews import review_decision
+from agent_sync.emulator.operations.reviews import approvals, review_decision
 from agent_sync.emulator.world.people import Role, User
 from agent_sync.emulator.world.pulls import PullRequest, Review, ReviewComment, ReviewState, ReviewThread
 
@@ -57,6 +57,8 @@ def own_latest(pull: PullRequest, request: Request) -> Review | None:
 def decision(pull: PullRequest, _request: Request) -> str | None:
     """Return what the reviews add up to."""
     found = review_decision(pull)
+    if found is not ReviewState.CHANGES_REQUESTED and approvals(pull) < pull.repository.rules.required_reviews:
+        return "REVIEW_REQUIRED"
     return found.value if found else None
 
 
@@ -97,6 +99,7 @@ def _may_settle(thread: ReviewThread, request: Request) -> bool:
 
 REVIEW: Table = TEXT | {
     "authorAssociation": lambda review, _: association(review.author, review.pull.repository),
+    "authorCanPushToRepository": lambda review, _: review.pull.repository.role_of(review.author).reaches(Role.WRITE),
     "commit": lambda review, _: commit_of(review.pull.repository, review.commit),
     "createdAt": lambda review, _: review.submitted_at,
     "publishedAt": lambda review, _: review.submitted_at,

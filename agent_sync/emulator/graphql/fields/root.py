@@ -9,10 +9,11 @@ from agent_sync.emulator.graphql.git_objects import derived_node
 from agent_sync.emulator.graphql.request import Request
 from agent_sync.emulator.graphql.tables import Table, constant
 from agent_sync.emulator.graphql.types import is_board_part
-from agent_sync.emulator.operations.access import require_projects
 from agent_sync.emulator.operations.boards import require_project
+from agent_sync.emulator.operations.rights.access import require_projects, require_visible
 from agent_sync.emulator.world.people import User
 from agent_sync.emulator.world.refusal import Refused, not_found
+from agent_sync.emulator.world.repositories import Repository
 
 HOURLY_POINTS = 5000
 
@@ -22,6 +23,9 @@ def find_node(request: Request, node_id: str) -> Any:
     found = derived_node(request.world, node_id) or request.world.node(node_id)
     if is_board_part(found):
         require_projects(request.viewer)
+    place = found if isinstance(found, Repository) else getattr(found, "repository", None)
+    if isinstance(place, Repository):
+        require_visible(request.world, request.viewer, place)
     return found
 
 
@@ -79,6 +83,16 @@ def rate_limit(_root: None, request: Request) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def repository(
+    _root: None, request: Request, *, owner: str, name: str, follow_renames: bool | None = True
+) -> Repository:
+    """Return a repository that the viewer may see, under its old name too unless asked otherwise, or refuse."""
+    found = require_visible(request.world, request.viewer, request.world.repository(owner, name))
+    if follow_renames is False and found.full_name.lower() != f"{owner}/{name}".lower():
+        raise not_found(f"Could not resolve to a Repository with the name '{owner}/{name}'.")
+    return found
+
+
 RESOLVERS: dict[str, Table] = {
     "Query": {
         "id": constant("MDU6UXVlcnk="),
@@ -86,7 +100,7 @@ RESOLVERS: dict[str, Table] = {
         "nodes": nodes,
         "organization": lambda _, request, login: account(request, login, kind="Organization"),
         "rateLimit": rate_limit,
-        "repository": lambda _, request, owner, name: request.world.repository(owner, name),
+        "repository": repository,
         "repositoryOwner": lambda _, request, login: request.world.users.get(login.lower()),
         "resource": resource,
         "search": search,

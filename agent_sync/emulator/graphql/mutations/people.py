@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from agent_sync.emulator.graphql.mutations.found import Payload, found
 from agent_sync.emulator.graphql.request import Request
 from agent_sync.emulator.graphql.tables import Table
-from agent_sync.emulator.operations import access, people
+from agent_sync.emulator.operations import people
+from agent_sync.emulator.operations.rights import access
 from agent_sync.emulator.world.conversations import Conversation, Label
 from agent_sync.emulator.world.people import Role, User
 

@@ -4,7 +4,8 @@ from agent_sync.emulator.graphql.mutations.found import Payload, found, refuse_c
 from agent_sync.emulator.graphql.mutations.people import label_names, logins
 from agent_sync.emulator.graphql.request import Request
 from agent_sync.emulator.graphql.tables import Table
-from agent_sync.emulator.operations import merging, people, pulls
+from agent_sync.emulator.operations import people, pulls
+from agent_sync.emulator.operations.merges import merging
 from agent_sync.emulator.world.pulls import MergeMethod, PullRequest
 from agent_sync.emulator.world.repositories import Repository
 
@@ -19,12 +20,14 @@ def create(
     body: str | None = None,
     draft: bool | None = False,
     maintainer_can_modify: bool | None = True,
+    head_repository_id: str | None = None,
 ) -> Payload:
     """Open a pull request."""
     pull = pulls.create_pull(
         request.world, request.viewer, found(request, repository_id, Repository), title=title, body=body,
         head=head_ref_name.removeprefix("refs/heads/"), base=base_ref_name.removeprefix("refs/heads/"),
         draft=bool(draft), maintainer_can_modify=bool(maintainer_can_modify),
+        head_repository=found(request, head_repository_id, Repository) if head_repository_id else None,
     )  # fmt: skip
     return {"pullRequest": pull}
 

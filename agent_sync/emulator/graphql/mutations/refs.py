@@ -1,10 +1,13 @@
 """Mutations of refs."""
 
+from typing import Any
+
 from agent_sync.emulator.graphql.git_objects import GitRef, ref_of
 from agent_sync.emulator.graphql.mutations.found import Payload, found
 from agent_sync.emulator.graphql.request import Request
 from agent_sync.emulator.graphql.tables import Table
 from agent_sync.emulator.operations import refs
+from agent_sync.emulator.operations.ref_updates import RefUpdate, update_refs
 from agent_sync.emulator.world.repositories import Repository
 
 
@@ -29,4 +32,14 @@ def delete(request: Request, *, ref_id: str) -> Payload:
     return {}
 
 
-MUTATIONS: Table = {"createRef": create, "deleteRef": delete, "updateRef": update}
+def update_several(request: Request, *, repository_id: str, ref_updates: list[dict[str, Any]]) -> Payload:
+    """Move, create and delete refs together, each only if it is what the caller saw."""
+    updates = [
+        RefUpdate(entry["name"], entry["afterOid"], entry.get("beforeOid"), bool(entry.get("force")))
+        for entry in ref_updates
+    ]
+    update_refs(request.world, request.viewer, found(request, repository_id, Repository), updates)
+    return {}
+
+
+MUTATIONS: Table = {"createRef": create, "deleteRef": delete, "updateRef": update, "updateRefs": update_several}

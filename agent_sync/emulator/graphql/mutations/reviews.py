@@ -53,12 +53,18 @@ def reply(request: Request, *, pull_request_review_thread_id: str, body: str) ->
 
 
 def ask(
-    request: Request, *, pull_request_id: str, user_ids: list[str] | None = None, union: bool | None = False
+    request: Request,
+    *,
+    pull_request_id: str,
+    user_ids: list[str] | None = None,
+    bot_ids: list[str] | None = None,
+    union: bool | None = False,
+    **_teams: list[str] | None,
 ) -> Payload:
     """Ask people for a review, instead of or, with `union`, besides those already asked."""
     pull, users = (
         found(request, pull_request_id, PullRequest),
-        [found(request, u, User) for u in user_ids or ()],
+        [found(request, u, User) for u in (*(user_ids or ()), *(bot_ids or ()))],
     )
     before = list(pull.requested_reviewers)
     reviews.request_reviewers(request.world, request.viewer, pull, users)

@@ -3,19 +3,41 @@
 from typing import Any
 
 from agent_sync.emulator.exchange import Links
-from agent_sync.emulator.operations.checks import latest_statuses, rollup
+from agent_sync.emulator.operations.check_suites import (
+    latest_of,
+    run_conclusion,
+    run_status,
+    workflow_file,
+    workflow_number,
+)
+from agent_sync.emulator.operations.checks import latest_statuses
 from agent_sync.emulator.rest.shapes.people import simple_user
 from agent_sync.emulator.rest.shapes.repositories import api_url, minimal_repository, web_url
-from agent_sync.emulator.world.checks import CheckRun, CommitStatus, WorkflowRun
+from agent_sync.emulator.world.checks import Annotation, CheckRun, CommitStatus, Step, WorkflowRun
 from agent_sync.emulator.world.identity import timestamp
 from agent_sync.emulator.world.pulls import PullRequest
 from agent_sync.emulator.world.repositories import Repository
 
+OTHER_APP = 100_000
 LATER = {"stale": "failure", "startup_failure": "failure"}  # words GraphQL has and REST's list has not
 
 
-def app_shape(links: Links, repository: Repository) -> dict[str, Any]:
-    """Return the one application that reports checks here."""
+def app_shape(links: Links, run: WorkflowRun) -> dict[str, Any]:
+    """Return the application that reports a run's checks."""
+    if run.is_workflow:
+        return _actions_app(links, run.repository)
+    return _actions_app(links, run.repository) | {
+        "id": OTHER_APP,
+        "slug": run.app,
+        "node_id": f"A_kwDO{run.app}",
+        "name": run.app.replace("-", " ").title(),
+        "description": None,
+        "external_url": f"{links.web}/apps/{run.app}",
+        "html_url": f"{links.web}/apps/{run.app}",
+    }
+
+
+def _actions_app(links: Links, repository: Repository) -> dict[str, Any]:
     created = timestamp(repository.created_at)
     return {
         "id": 15368,
@@ -54,17 +76,17 @@ def check_shape(links: Links, check: CheckRun) -> dict[str, Any]:
         "details_url": check.details_url or job_url(links, check),
         "status": check.status,
         "conclusion": LATER.get(check.conclusion or "", check.conclusion),
-        "started_at": timestamp(check.started_at),
+        "started_at": timestamp(check.started_at) if check.started_at else None,
         "completed_at": timestamp(check.completed_at) if check.completed_at else None,
         "output": {
             "title": check.title,
             "summary": check.summary,
             "text": check.text,
-            "annotations_count": 0,
+            "annotations_count": len(check.annotations),
             "annotations_url": f"{url}/annotations",
         },
         "check_suite": {"id": check.run.suite.number},
-        "app": app_shape(links, check.repository),
+        "app": app_shape(links, check.run),
         "pull_requests": [_minimal_pull(links, pull) for pull in pulls],
     }
 
@@ -122,7 +144,8 @@ def combined_status(links: Links, repository: Repository, sha: str) -> dict[str,
 def job_shape(links: Links, check: CheckRun) -> dict[str, Any]:
     """Return a check run as the workflow job it is."""
     root = api_url(links, check.repository)
-    started = timestamp(check.started_at)
+    created = timestamp(check.created_at)
+    started = timestamp(check.started_at) if check.started_at else created
     finished = timestamp(check.completed_at) if check.completed_at else None
     return {
         "id": check.identity.number,
@@ -136,11 +159,11 @@ def job_shape(links: Links, check: CheckRun) -> dict[str, Any]:
         "html_url": job_url(links, check),
         "status": check.status,
         "conclusion": LATER.get(check.conclusion or "", check.conclusion),
-        "created_at": started,
+        "created_at": created,
         "started_at": started,
         "completed_at": finished,
         "name": check.name,
-        "steps": [],
+        "steps": [_step(check, step) for step in check.steps],
         "check_run_url": f"{root}/check-runs/{check.identity.number}",
         "labels": ["ubuntu-latest"],
         "runner_id": 1,
@@ -151,14 +174,79 @@ def job_shape(links: Links, check: CheckRun) -> dict[str, Any]:
     }
 
 
+def _step(check: CheckRun, step: Step) -> dict[str, Any]:
+    started = timestamp(check.started_at) if check.started_at else None
+    return {
+        "name": step.name,
+        "number": step.number,
+        "status": "completed" if step.conclusion else "queued",
+        "conclusion": step.conclusion,
+        "started_at": started,
+        "completed_at": timestamp(check.completed_at) if step.conclusion and check.completed_at else None,
+    }
+
+
+def annotation_shape(links: Links, check: CheckRun, entry: Annotation) -> dict[str, Any]:
+    """Return what a check says about a line."""
+    return {
+        "path": entry.path,
+        "start_line": entry.line,
+        "end_line": entry.line,
+        "start_column": None,
+        "end_column": None,
+        "annotation_level": entry.level,
+        "title": entry.title,
+        "message": entry.message,
+        "raw_details": None,
+        "blob_href": f"{web_url(links, check.repository)}/blob/{check.sha}/{entry.path}",
+    }
+
+
+def suite_shape(links: Links, run: WorkflowRun) -> dict[str, Any]:
+    """Return a run as the suite of its checks."""
+    url = f"{api_url(links, run.repository)}/check-suites/{run.suite.number}"
+    pulls = [pull for pull in run.repository.pulls if pull.is_open and pull.head_sha == run.sha]
+    conclusion = run_conclusion(run)
+    return {
+        "id": run.suite.number,
+        "node_id": run.suite.node,
+        "head_branch": run.branch,
+        "head_sha": run.sha,
+        "status": run_status(run),
+        "conclusion": conclusion,
+        "url": url,
+        "before": None,
+        "after": run.sha,
+        "pull_requests": [_minimal_pull(links, pull) for pull in pulls],
+        "app": app_shape(links, run),
+        "repository": minimal_repository(links, run.repository),
+        "created_at": timestamp(run.created_at),
+        "updated_at": timestamp(run.created_at),
+        "head_commit": _simple_commit(run),
+        "latest_check_runs_count": len(latest_of(run)),
+        "check_runs_url": f"{url}/check-runs",
+    }
+
+
+def _simple_commit(run: WorkflowRun) -> dict[str, Any]:
+    commit = run.repository.git.commit(run.sha)
+    people = {"name": commit.author.name, "email": commit.author.email}
+    return {
+        "id": commit.sha,
+        "tree_id": commit.tree,
+        "message": commit.message,
+        "timestamp": commit.author.when,
+        "author": people,
+        "committer": people,
+    }
+
+
 def run_shape(links: Links, run: WorkflowRun) -> dict[str, Any]:
     """Return a workflow run."""
     root = api_url(links, run.repository)
     url = f"{root}/actions/runs/{run.identity.number}"
-    commit = run.repository.git.commit(run.sha)
-    state = rollup(run.repository, run.sha).state
+    commit = _simple_commit(run)
     created = timestamp(run.created_at)
-    people = {"name": commit.author.name, "email": commit.author.email}
     return {
         "id": run.identity.number,
         "name": run.name,
@@ -167,14 +255,14 @@ def run_shape(links: Links, run: WorkflowRun) -> dict[str, Any]:
         "check_suite_node_id": run.suite.node,
         "head_branch": run.branch,
         "head_sha": run.sha,
-        "path": ".github/workflows/ci.yml",
-        "display_title": commit.message.partition("\n")[0],
+        "path": f".github/workflows/{workflow_file(run)}",
+        "display_title": commit["message"].partition("\n")[0],
         "run_number": run.number,
         "run_attempt": run.attempt,
         "event": run.event,
-        "status": "in_progress" if state == "PENDING" else "completed",
-        "conclusion": None if state == "PENDING" else (state or "success").lower(),
-        "workflow_id": 1,
+        "status": run_status(run),
+        "conclusion": run_conclusion(run),
+        "workflow_id": workflow_number(run),
         "url": url,
         "html_url": f"{web_url(links, run.repository)}/actions/runs/{run.identity.number}",
         "pull_requests": [],
@@ -189,15 +277,8 @@ def run_shape(links: Links, run: WorkflowRun) -> dict[str, Any]:
         "artifacts_url": f"{url}/artifacts",
         "cancel_url": f"{url}/cancel",
         "rerun_url": f"{url}/rerun",
-        "workflow_url": f"{root}/actions/workflows/1",
-        "head_commit": {
-            "id": commit.sha,
-            "tree_id": commit.tree,
-            "message": commit.message,
-            "timestamp": commit.author.when,
-            "author": people,
-            "committer": people,
-        },
+        "workflow_url": f"{root}/actions/workflows/{workflow_number(run)}",
+        "head_commit": commit,
         "repository": minimal_repository(links, run.repository),
         "head_repository": minimal_repository(links, run.repository),
     }

@@ -26,7 +26,7 @@ def simple_user(links: Links, user: User) -> dict[str, Any]:
         "starred_url": url + "/starred{/owner}{/repo}",
         "events_url": url + "/events{/privacy}",
         **{f"{name}_url": f"{url}/{name}" for name in LINKED},
-        "type": "Organization" if user.is_organization else "User",
+        "type": "Organization" if user.is_organization else "Bot" if user.is_bot else "User",
         "user_view_type": "public",
         "site_admin": False,
     }
@@ -72,9 +72,7 @@ def private_user(links: Links, user: User) -> dict[str, Any]:
 
 def association(repository: Repository, user: User) -> str:
     """Return how a user relates to a repository."""
-    if user is repository.owner:
-        return "OWNER"
-    return "COLLABORATOR" if user.login.lower() in repository.roles else "NONE"
+    return repository.association_of(user)
 
 
 def permissions(role: Role) -> dict[str, bool]:

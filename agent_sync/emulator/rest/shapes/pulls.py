@@ -3,13 +3,14 @@
 from typing import Any
 
 from agent_sync.emulator.exchange import Links
-from agent_sync.emulator.operations.merging import is_mergeable, merge_state
+from agent_sync.emulator.operations.merges.mergeability import is_mergeable, merge_state
 from agent_sync.emulator.rest.shapes.git import changed_files
 from agent_sync.emulator.rest.shapes.issues import html_url, label_shape, no_reactions
 from agent_sync.emulator.rest.shapes.people import association, optional_user, simple_user
 from agent_sync.emulator.rest.shapes.repositories import api_url, repository_shape
 from agent_sync.emulator.world.identity import timestamp
 from agent_sync.emulator.world.pulls import PullRequest, Review, ReviewComment
+from agent_sync.emulator.world.repositories import Repository
 
 
 def simple_pull(links: Links, pull: PullRequest) -> dict[str, Any]:
@@ -49,10 +50,10 @@ def simple_pull(links: Links, pull: PullRequest) -> dict[str, Any]:
         "assignees": [simple_user(links, user) for user in pull.assignees],
         "requested_reviewers": [simple_user(links, user) for user in pull.requested_reviewers],
         "requested_teams": [],
-        "head": _end(links, pull, pull.head, pull.head_sha),
-        "base": _end(links, pull, pull.base, pull.base_sha),
+        "head": _end(links, pull.head_home, pull.head, pull.head_sha),
+        "base": _end(links, pull.repository, pull.base, pull.base_sha),
         "author_association": association(repository, pull.author),
-        "auto_merge": None,
+        "auto_merge": _order(links, pull),
         "draft": pull.draft,
         "_links": {
             "self": {"href": url},
@@ -67,13 +68,25 @@ def simple_pull(links: Links, pull: PullRequest) -> dict[str, Any]:
     }
 
 
-def _end(links: Links, pull: PullRequest, branch: str, sha: str) -> dict[str, Any]:
+def _order(links: Links, pull: PullRequest) -> dict[str, Any] | None:
+    order = pull.auto_merge
+    if order is None:
+        return None
     return {
-        "label": f"{pull.repository.owner.login}:{branch}",
+        "enabled_by": simple_user(links, order.by),
+        "merge_method": order.method.value,
+        "commit_title": pull.title,
+        "commit_message": "",
+    }
+
+
+def _end(links: Links, home: Repository, branch: str, sha: str) -> dict[str, Any]:
+    return {
+        "label": f"{home.owner.login}:{branch}",
         "ref": branch,
         "sha": sha,
-        "user": simple_user(links, pull.repository.owner),
-        "repo": repository_shape(links, pull.repository),
+        "user": simple_user(links, home.owner),
+        "repo": repository_shape(links, home),
     }
 
 

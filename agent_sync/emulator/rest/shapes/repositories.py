@@ -66,11 +66,11 @@ def minimal_repository(links: Links, repository: Repository) -> dict[str, Any]:
         "node_id": repository.id,
         "name": repository.name,
         "full_name": repository.full_name,
-        "private": False,
+        "private": repository.private,
         "owner": simple_user(links, repository.owner),
         "html_url": web_url(links, repository),
         "description": repository.description,
-        "fork": False,
+        "fork": repository.parent is not None,
         "url": url,
         **{name: url + path for name, path in SUB_PATHS.items()},
     }
@@ -108,7 +108,7 @@ def repository_shape(links: Links, repository: Repository) -> dict[str, Any]:
         "has_discussions": False,
         "archived": repository.archived,
         "disabled": False,
-        "visibility": "public",
+        "visibility": "private" if repository.private else "public",
         "allow_forking": True,
         "web_commit_signoff_required": False,
         "created_at": created,
@@ -119,14 +119,20 @@ def repository_shape(links: Links, repository: Repository) -> dict[str, Any]:
 
 def full_repository(links: Links, repository: Repository, viewer: Viewer) -> dict[str, Any]:
     """Return a repository as asking for it by name shows it."""
-    return repository_shape(links, repository) | {
-        "permissions": permissions(repository.role_of(viewer.user)),
-        "allow_merge_commit": True,
-        "allow_squash_merge": True,
-        "allow_rebase_merge": True,
-        "allow_auto_merge": False,
-        "allow_update_branch": False,
-        "delete_branch_on_merge": False,
-        "network_count": 0,
-        "subscribers_count": 0,
-    }
+    parent = repository.parent
+    origin = {"parent": repository_shape(links, parent), "source": repository_shape(links, parent)} if parent else {}
+    return (
+        repository_shape(links, repository)
+        | origin
+        | {
+            "permissions": permissions(repository.role_of(viewer.user)),
+            "allow_merge_commit": True,
+            "allow_squash_merge": True,
+            "allow_rebase_merge": True,
+            "allow_auto_merge": repository.rules.auto_merge,
+            "allow_update_branch": False,
+            "delete_branch_on_merge": False,
+            "network_count": 0,
+            "subscribers_count": 0,
+        }
+    )

@@ -1,11 +1,10 @@
-"""Whether a pull request can land, and landing it for real in the bare repository."""
+"""Landing a pull request for real in the bare repository."""
 
-from enum import StrEnum
-
-from agent_sync.emulator.operations.access import require_role
-from agent_sync.emulator.operations.checks import rollup
-from agent_sync.emulator.operations.landing import mark_merged
+from agent_sync.emulator.operations.merges.landing import mark_merged
+from agent_sync.emulator.operations.merges.mergeability import is_mergeable, merge_obstacle
+from agent_sync.emulator.operations.merges.queueing import leave_queue
 from agent_sync.emulator.operations.refs import HEADS, after_ref_changes
+from agent_sync.emulator.operations.rights.access import require_role
 from agent_sync.emulator.world.bare import Author
 from agent_sync.emulator.world.identity import timestamp
 from agent_sync.emulator.world.people import User, Viewer
@@ -15,46 +14,6 @@ from agent_sync.emulator.world.repositories import Repository
 from agent_sync.emulator.world.world import World
 
 GITHUB = ("GitHub", "noreply@github.com")
-
-
-class MergeState(StrEnum):
-    """What stands between an open pull request and its merge."""
-
-    DIRTY = "DIRTY"
-    DRAFT = "DRAFT"
-    BLOCKED = "BLOCKED"
-    UNSTABLE = "UNSTABLE"
-    CLEAN = "CLEAN"
-    UNKNOWN = "UNKNOWN"
-
-
-def is_mergeable(pull: PullRequest) -> bool | None:
-    """Say whether head and base merge without conflict; unknown once the pull request is closed."""
-    if not pull.is_open:
-        return None
-    return pull.repository.git.merged_tree(pull.base_sha, pull.head_sha) is not None
-
-
-def missing_checks(pull: PullRequest) -> list[str]:
-    """Return the required checks that have not passed on the head commit."""
-    found = rollup(pull.repository, pull.head_sha)
-    passed = {check.name for check in found.checks if check.conclusion in {"success", "neutral", "skipped"}}
-    passed |= {status.context for status in found.statuses if status.state == "success"}
-    return sorted(pull.repository.required_checks - passed)
-
-
-def merge_state(pull: PullRequest) -> MergeState:
-    """Return GitHub's one-word answer to "can this be merged?"."""
-    if not pull.is_open:
-        return MergeState.UNKNOWN
-    if not is_mergeable(pull):
-        return MergeState.DIRTY
-    if pull.draft:
-        return MergeState.DRAFT
-    if missing_checks(pull):
-        return MergeState.BLOCKED
-    state = rollup(pull.repository, pull.head_sha).state
-    return MergeState.CLEAN if state in {None, "SUCCESS"} else MergeState.UNSTABLE
 
 
 def merge_pull(
@@ -74,6 +33,7 @@ def merge_pull(
     commit = _landed(world, viewer.user, pull, method, title=title, message=message)
     git = pull.repository.git
     git.set_ref(HEADS + pull.base, commit, old=pull.base_sha)
+    leave_queue(pull)
     mark_merged(world, pull, by=viewer.user, commit=commit)
     after_ref_changes(world, pull.repository, by=viewer.user)
     return commit
@@ -86,9 +46,11 @@ def _refuse_unmergeable(pull: PullRequest, expected_head: str | None, *, bypass_
         raise Refused(Kind.NOT_MERGEABLE, "Pull Request is still a draft")
     if expected_head is not None and expected_head != pull.head_sha:
         raise Refused(Kind.CONFLICT, "Head branch was modified. Review and try the merge again.")
-    missing = [] if bypass_checks else missing_checks(pull)
-    if missing:
-        raise Refused(Kind.NOT_MERGEABLE, f'Required status check "{missing[0]}" is expected.')
+    obstacle = None if bypass_checks else merge_obstacle(pull)
+    if obstacle:
+        raise Refused(Kind.NOT_MERGEABLE, obstacle)
+    if pull.repository.rules.merge_queue and not bypass_checks:
+        raise Refused(Kind.NOT_MERGEABLE, "Changes must be made through the merge queue")
 
 
 def _landed(
@@ -106,7 +68,7 @@ def _landed(
         return _rebased(pull.repository, pull, Author(user.name, user.email, when))
     tree = git.merged_tree(pull.base_sha, pull.head_sha) or ""
     if method is MergeMethod.MERGE:
-        head_line = title or f"Merge pull request #{pull.number} from {pull.repository.owner.login}/{pull.head}"
+        head_line = title or f"Merge pull request #{pull.number} from {pull.head_home.owner.login}/{pull.head}"
         text, parents = f"{head_line}\n\n{message or pull.title}\n", [pull.base_sha, pull.head_sha]
     else:
         body = message if message is not None else _joined_messages(pull)

@@ -1,24 +1,41 @@
 """Who may do what: the refusals that come before any other."""
 
+from agent_sync.emulator.operations.rights.policies import require_welcome
 from agent_sync.emulator.world.boards import Project
 from agent_sync.emulator.world.people import Role, Viewer
-from agent_sync.emulator.world.refusal import Kind, Refused
+from agent_sync.emulator.world.refusal import Kind, Refused, not_found
 from agent_sync.emulator.world.repositories import Repository
+from agent_sync.emulator.world.tokens import TokenKind
 from agent_sync.emulator.world.world import World
 
-READ_ONLY_TOKEN = "Resource not accessible by personal access token"  # noqa: S105 - GitHub's sentence
 ARCHIVED = "Repository was archived so is read-only."
 
 
 def require_writing_token(viewer: Viewer) -> None:
     """Refuse a token that may only read."""
     if not viewer.may_write:
-        raise Refused(Kind.FORBIDDEN, READ_ONLY_TOKEN)
+        raise Refused(Kind.FORBIDDEN, viewer.no_access)
 
 
 def has_role(viewer: Viewer, repository: Repository, role: Role) -> bool:
-    """Say whether the viewer's role in a repository includes another one."""
-    return viewer.overrules or repository.role_of(viewer.user).reaches(role)
+    """Say whether the viewer's role in a repository includes another one; an installed application has one."""
+    if viewer.overrules or viewer.kind in {TokenKind.APP, TokenKind.ACTIONS}:
+        return True
+    return repository.role_of(viewer.user).reaches(role)
+
+
+def is_visible(viewer: Viewer, repository: Repository) -> bool:
+    """Say whether the viewer may know that a repository is there."""
+    hidden = repository.private and viewer.has_scopes and "repo" not in viewer.scopes
+    return not hidden and has_role(viewer, repository, Role.READ)
+
+
+def require_visible(world: World, viewer: Viewer, repository: Repository) -> Repository:
+    """Return a repository, or refuse it to those who must not see it or whom its organisation keeps out."""
+    if not is_visible(viewer, repository):
+        raise not_found(f"Could not resolve to a Repository with the name '{repository.full_name}'.")
+    require_welcome(world, viewer, repository.owner)
+    return repository
 
 
 def require_role(viewer: Viewer, repository: Repository, role: Role = Role.WRITE) -> None:
@@ -32,6 +49,8 @@ def require_role(viewer: Viewer, repository: Repository, role: Role = Role.WRITE
 
 def require_projects(viewer: Viewer) -> None:
     """Refuse a token that does not reach Projects."""
+    if not viewer.may_use_projects and not viewer.has_scopes:
+        raise Refused(Kind.FORBIDDEN, viewer.no_access)
     if not viewer.may_use_projects:
         granted = ", ".join(repr(scope) for scope in viewer.scopes)
         raise Refused(
@@ -47,6 +66,8 @@ def may_write_project(world: World, viewer: Viewer, project: Project) -> bool:
     """Say whether the viewer may change a board: its owner, and whoever may write to the owner's code."""
     if viewer.user is project.owner or viewer.overrules:
         return True
+    if viewer.kind is TokenKind.APP:
+        return viewer.may("organization_projects", "write")
     own = (entry for entry in world.repositories.values() if entry.owner is project.owner)
     return any(entry.role_of(viewer.user).reaches(Role.WRITE) for entry in own)
 

@@ -1,0 +1,1 @@
+"""Git over smart HTTP, with the refusals that GitHub and proxies before it make."""

@@ -1,0 +1,1 @@
+"""From an open pull request to its merge: rules, the queue, standing orders, landing."""
