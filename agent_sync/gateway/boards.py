@@ -1,141 +1,159 @@
-"""Reads the board as a whole: its columns in one request, its issues page by page."""
+"""Reads the board as this repository sees it: the columns in one request, and its most urgent tasks."""
 
-import re
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from agent_sync.gateway.cards import board_variables, options_of, values_of
-from agent_sync.gateway.transport.answer import Answer, Json, nodes_of
-from agent_sync.gateway.transport.asking import demanded, thing_at
-from agent_sync.gateway.transport.failures import Call
-from agent_sync.gateway.transport.line import Line
-from agent_sync.gateway.transport.tokens import Area
-from agent_sync.settings.tables import Board
-from agent_sync.task.decision.tasks import BoardIssue, BoardSeen
+from agent_sync.gateway.board_filters import column_filter, empty_filter, field_filter
+from agent_sync.gateway.board_items import issues_in, own_issues
+from agent_sync.gateway.board_pages import BoardPages, board_call, pages, usable
+from agent_sync.gateway.cards import board_owner, board_variables, follow_rename, options_of
+from agent_sync.gateway.transport.answer import Json, nodes_of
+from agent_sync.gateway.transport.line import Call, Line, thing_at
+from agent_sync.gateway.transport.token import Area
+from agent_sync.gateway.weight import LIGHT_PAGE, send_by_weight
+from agent_sync.settings.tables import BoardSettings
+from agent_sync.task.decision.tasks import BoardField, BoardIssue, BoardSeen, BoardShape
 
 PROJECT = ("boardOwner", "projectV2")
-_MARKS = re.compile(r'["\\]')
 COLUMNS = ("ready", "inProgress", "inReview", "done")
+_URGENT = ("first", "second", "third")
 
 
-def board(line: Line) -> BoardSeen | None:
-    """Return the columns of the board and the cards of the first three; None where none is configured."""
-    if line.settings.project.number is None:
-        return None
+class BoardReads(BoardPages):
+    """The board as a whole."""
+
+    def board(self) -> BoardSeen | None:
+        """Return the columns of the board and the cards of the first three; None where none is configured."""
+        if self.settings.project.number is None:
+            return None
+        call = board_call(self, "board", _column_variables(self))
+        answer = send_by_weight(self, call)
+        if answer.is_unknown_to_server:
+            call = replace(call, document="board_filtered")
+            answer = send_by_weight(self, call)
+        if answer.is_unknown_to_server:
+            return _count_columns(self)
+        if follow_rename(self, answer):
+            answer = send_by_weight(self, board_call(self, call.document, _column_variables(self)))
+        project = thing_at(usable(self, answer, call), call, *PROJECT)
+        shown = {column: project[column] for column in COLUMNS if column in project}
+        counts = {column: int(connection["totalCount"]) for column, connection in shown.items()}
+        found = {column: own_issues(issues_in(self, answer, connection)) for column, connection in shown.items()}
+        is_cut = counts["ready"] > len(nodes_of(shown["ready"]))
+        if is_cut and call.document == "board":
+            found["ready"] = _with_urgent(self, project, found["ready"])
+        elsewhere = int(project["readyAnywhere"]["totalCount"]) - counts["ready"]
+        return _board_seen(project, self.settings.board, counts, found, elsewhere=max(0, elsewhere))
+
+    def boards(self) -> tuple[BoardShape, ...]:
+        """Return the configured board; else those linked to the repository, else those of its owner."""
+        is_configured = self.settings.project.number is not None
+        values = self.names | board_variables(self) | {"configured": is_configured}
+        call = Call("boards", values, f"looking for the boards of {values['boardOwner']}", Area.BOARD)
+        answer = self.ask(call, ("repository",)) if is_configured else self.ask(call)
+        if follow_rename(self, answer) and self.board_owner:
+            call = replace(call, variables=values | self.names | board_variables(self))
+            answer = self.ask(call, ("repository",))
+        if is_configured:
+            found = answer.at("boardOwner", "projectV2")
+            return (_shape(self, found),) if found else ()
+        linked = answer.nodes("repository", "projectsV2")
+        open_ones = _open(linked) or _open(answer.nodes("boardOwner", "projectsV2"))
+        return tuple(_shape(self, project) for project in open_ones)
+
+
+def _column_variables(line: Line) -> dict[str, Any]:
+    """Return the filters of the columns; a column without a name is not asked for."""
+    field, here = line.settings.board.status_field, line.repository.full_name
     names = _column_names(line.settings.board)
-    values = board_variables(line) | {
-        column: column_filter(line.settings.board.status_field, name) for column, name in names.items()
-    }
-    call = _call("board", values)
-    answer = line.send(call)
-    if answer.is_unknown_to_server:
-        return _counted(line)
-    project = thing_at(_usable(line, answer, call), call, *PROJECT)
-    counts = {column: int(project[column]["totalCount"]) for column in COLUMNS}
-    found = {column: _issues(project[column], line.settings.board) for column in COLUMNS}
-    return _seen(project, line.settings.board, counts, found)
+    filters: dict[str, Any] = {column: column_filter(field, name, here) for column, name in names.items()}
+    filters |= {f"has{column[0].upper()}{column[1:]}": bool(names[column]) for column in COLUMNS[1:]}
+    return line.names | filters | {"readyAnywhere": column_filter(field, names["ready"])}
 
 
-def board_issues(line: Line, text: str = "") -> Iterator[BoardIssue]:
-    """Return every issue on the board whose title has `text`, page by page."""
-    if line.settings.project.number is None:
-        return
-    wanted = text.casefold()
-    for _, page in _pages(line, title_filter(text)):
-        yield from (issue for issue in page if wanted in issue.title.casefold())
+def _with_urgent(line: Line, project: Json, ready: tuple[BoardIssue, ...]) -> tuple[BoardIssue, ...]:
+    """Add the most urgent of a column that is longer than its first page; a board cannot be sorted by priority."""
+    names = line.settings.board
+    priorities = [name for name, _ in options_of(project, names.priority_field)]
+    if not priorities:
+        return ready
+    groups = [priorities[:1], priorities[1:2], priorities[2:]]
+    column = column_filter(names.status_field, names.ready, line.repository.full_name)
+    field = names.priority_field
+    filters = (field_filter(field, group) if group else empty_filter(field) for group in groups)
+    values = {name: f"{column} {ranked}" for name, ranked in zip(_URGENT, filters, strict=True)}
+    call = board_call(line, "board_urgent", values)
+    answer = send_by_weight(line, call, page=LIGHT_PAGE, light_page=LIGHT_PAGE)
+    found = thing_at(usable(line, answer, call), call, *PROJECT)
+    urgent = (issue for name in _URGENT for issue in own_issues(issues_in(line, answer, found.get(name))))
+    return tuple({issue.number: issue for issue in (*urgent, *ready)}.values())
 
 
-def column_filter(field: str, name: str) -> str:
-    """Return the board's own filter for one column; field names have dashes for spaces there."""
-    # The filter knows no way to write a quotation mark; a star stands for it.
-    return f'{field.lower().replace(" ", "-")}:"{_MARKS.sub("*", name)}"'
-
-
-def title_filter(text: str) -> str:
-    """Return the board's own filter for issues with all of this in their title; we look again ourselves."""
-    pieces = (piece.strip() for piece in _MARKS.split(text))
-    return " ".join(["is:issue", *(f'"{piece}"' for piece in pieces if piece)])
-
-
-def _counted(line: Line) -> BoardSeen:
+def _count_columns(line: Line) -> BoardSeen:
     """Count the columns by hand, on servers whose boards cannot be filtered."""
     names = _column_names(line.settings.board)
     by_column: dict[str, list[BoardIssue]] = {column: [] for column in COLUMNS}
     project: Json = {}
-    for project, page in _pages(line, ""):  # noqa: B007  # every page shows the same project
+    elsewhere = 0
+    for project, page in pages(line, ""):  # noqa: B007  # every page shows the same project
         for issue in page:
             status = (issue.status or "").casefold()
-            column = next((column for column, name in names.items() if name.casefold() == status), None)
-            if column:
+            column = next((column for column, name in names.items() if name and name.casefold() == status), None)
+            elsewhere += column == "ready" and not issue.is_here
+            if column and issue.is_here:
                 by_column[column].append(issue)
     counts = {column: len(issues) for column, issues in by_column.items()}
-    return _seen(project, line.settings.board, counts, {name: tuple(issues) for name, issues in by_column.items()})
+    found = {name: tuple(issues) for name, issues in by_column.items()}
+    return _board_seen(project, line.settings.board, counts, found, elsewhere=elsewhere)
 
 
-def _seen(project: Json, names: Board, counts: dict[str, int], found: dict[str, tuple[BoardIssue, ...]]) -> BoardSeen:
-    wanted = _column_names(names)
+def _board_seen(
+    project: Json,
+    names: BoardSettings,
+    counts: dict[str, int],
+    found: dict[str, tuple[BoardIssue, ...]],
+    *,
+    elsewhere: int,
+) -> BoardSeen:
+    wanted = {column: name for column, name in _column_names(names).items() if name}
     shown = {name.casefold(): name for name, _ in options_of(project, names.status_field)}
     return BoardSeen(
         title=str(project.get("title") or ""),
         url=str(project.get("url") or ""),
-        counts=tuple((shown.get(wanted[column].casefold(), wanted[column]), counts[column]) for column in COLUMNS),
+        counts=tuple((shown.get(name.casefold(), name), counts[column]) for column, name in wanted.items()),
         ready=found["ready"],
-        in_progress=found["inProgress"],
-        in_review=found["inReview"],
+        in_progress=found.get("inProgress", ()),
+        in_review=found.get("inReview", ()),
         priorities=tuple(name for name, _ in options_of(project, names.priority_field)),
+        elsewhere=elsewhere,
     )
 
 
-def _pages(line: Line, query: str) -> Iterator[tuple[Json, list[BoardIssue]]]:
-    call = _call("board_page", board_variables(line) | {"query": query, "after": None})
-    while True:
-        answer = line.send(call)
-        if answer.is_unknown_to_server and call.document == "board_page":
-            values = {name: value for name, value in call.variables.items() if name != "query"}
-            call = replace(call, document="board_page_plain", variables=values)
-            continue
-        project = thing_at(_usable(line, answer, call), call, *PROJECT)
-        yield project, list(_issues(project["items"], line.settings.board))
-        page = project["items"].get("pageInfo") or {}
-        if not page.get("hasNextPage"):
-            return
-        call = replace(call, variables=call.variables | {"after": page["endCursor"]})
-
-
-def _usable(line: Line, answer: Answer, call: Call) -> Answer:
-    """Let single cards be hidden from this token: the others still count."""
-    cards = tuple((*PROJECT, part) for part in ("items", *COLUMNS)) if answer.at(*PROJECT) else ()
-    return demanded(line, answer, call, *cards)
-
-
-def _call(document: str, values: dict[str, Any]) -> Call:
-    owner, number = values["boardOwner"], values["boardNumber"]
-    return Call(document, values, f"reading board {number} of {owner}", Area.BOARD)
-
-
-def _column_names(names: Board) -> dict[str, str]:
+def _column_names(names: BoardSettings) -> dict[str, str]:
     return dict(zip(COLUMNS, (names.ready, names.in_progress, names.in_review, names.done), strict=True))
 
 
-def _issues(connection: Any, names: Board) -> tuple[BoardIssue, ...]:
-    nodes = nodes_of(connection)
-    return tuple(_issue(node, node["content"], names) for node in nodes if "number" in (node.get("content") or {}))
+def _open(projects: list[Json]) -> list[Json]:
+    return [project for project in projects if not project.get("closed")]
 
 
-def _issue(item: Json, content: Json, names: Board) -> BoardIssue:
-    values = values_of(item)
-    parts = content.get("subIssuesSummary") or {"total": 0, "completed": 0}
-    return BoardIssue(
-        number=int(content["number"]),
-        title=str(content["title"]),
-        url=str(content["url"]),
-        status=values.of(names.status_field),
-        priority=values.of(names.priority_field),
-        agent=values.of(names.agent_field),
-        assignees=tuple(str(person["login"]) for person in nodes_of(content.get("assignees"))),
-        is_open=content.get("issueState") == "OPEN",
-        created=str(content.get("createdAt") or ""),
-        open_blockers=int((content.get("issueDependenciesSummary") or {}).get("blockedBy") or 0),
-        open_sub_issues=int(parts["total"]) - int(parts["completed"]),
+def _shape(line: Line, project: Json) -> BoardShape:
+    url = str(project.get("url") or "")
+    return BoardShape(
+        owner=_owner_in(url) or board_owner(line),
+        number=int(project["number"]),
+        title=str(project.get("title") or ""),
+        url=url,
+        fields=tuple(_field(entry) for entry in nodes_of(project.get("fields"))),
     )
+
+
+def _owner_in(url: str) -> str:
+    """Return whose a board is from its address: to be told an organisation's name takes a scope of its own."""
+    steps = url.rstrip("/").split("/")
+    return steps[-3] if len(steps) > 3 and steps[-4] in {"orgs", "users"} else ""  # noqa: PLR2004  # orgs/X/projects/N
+
+
+def _field(entry: Json) -> BoardField:
+    options = tuple(str(option["name"]) for option in entry.get("options") or ())
+    return BoardField(str(entry.get("name") or ""), str(entry.get("dataType") or ""), options)

@@ -1,14 +1,13 @@
 """Reads the task's card out of answers, or says in a sentence why there is none."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from agent_sync.gateway.transport.answer import Answer, Json, nodes_of
-from agent_sync.gateway.transport.failures import Call
-from agent_sync.gateway.transport.line import Line
-from agent_sync.gateway.transport.tokens import Area
-from agent_sync.settings.tables import Board
+from agent_sync.gateway.transport.answer import GraphQLAnswer, Json, Path, nodes_of
+from agent_sync.gateway.transport.line import Call, Line
+from agent_sync.gateway.transport.token import Area
+from agent_sync.settings.tables import BoardSettings
 from agent_sync.task.decision.facts import Card, NoCard
 
 ISSUE = ("repository", "issue")
@@ -21,24 +20,23 @@ NO_PROJECT = "No board is configured: set project.number in .agent-sync.toml, or
 
 @dataclass(frozen=True)
 class Values:
-    """What a card shows, by the lower-cased names of its fields."""
+    """What a card shows; the agent is that of a text field, for a choice is a planner's wish and no holder."""
 
-    by_field: dict[str, str]
-
-    def of(self, field: str) -> str | None:
-        """Return what the field of this name shows."""
-        return self.by_field.get(field.casefold()) or None
+    status: str | None
+    agent: str | None
+    priority: str | None
 
 
 def values_of(item: Json) -> Values:
     """Return the texts and choices on one item."""
-    shown = {}
-    for value in nodes_of(item.get("fieldValues")):
-        name = (value.get("field") or {}).get("name")
-        text = value.get("text") if "text" in value else value.get("option")
-        if name and text:
-            shown[str(name).casefold()] = str(text)
-    return Values(shown)
+    priority = item.get("priority") or {}
+    # An organisation's issue field shows what the issue holds.
+    held = priority.get("issueFieldValue") or priority
+    return Values(_text(item.get("status"), "option"), _text(item.get("agent"), "text"), _text(held, "option"))
+
+
+def _text(value: Any, key: str) -> str | None:
+    return str(value[key]) if isinstance(value, dict) and value.get(key) else None
 
 
 def field_of(project: Json, name: str, kind: str) -> Json | None:
@@ -54,7 +52,7 @@ def options_of(project: Json, name: str) -> tuple[tuple[str, str], ...]:
     return tuple((str(option["name"]), str(option["id"])) for option in field.get("options") or ())
 
 
-def card_of(item: Json, project: Json, names: Board) -> Card:
+def card_of(item: Json, project: Json, names: BoardSettings) -> Card:
     """Return a card: where it is, what it says, and what could be written there."""
     values = values_of(item)
     status = field_of(project, names.status_field, "SINGLE_SELECT")
@@ -63,22 +61,57 @@ def card_of(item: Json, project: Json, names: Board) -> Card:
         project_id=str(project["id"]),
         item_id=str(item["id"]),
         is_archived=bool(item.get("isArchived")),
-        status=values.of(names.status_field),
-        agent=values.of(names.agent_field),
+        status=values.status,
+        agent=values.agent,
         status_field_id=str(status["id"]) if status else None,
         options=options_of(project, names.status_field),
         agent_field_id=str(agent["id"]) if agent else None,
     )
 
 
+def board_owner(line: Line) -> str:
+    """Return who owns the board."""
+    return line.board_owner or line.settings.project.owner or line.repository.owner
+
+
 def board_variables(line: Line) -> dict[str, Any]:
     """Return the variables that name the board."""
-    project = line.settings.project
-    owner = project.owner or line.repository.owner
-    return {"boardOwner": owner, "boardNumber": project.number or 0}
+    return {"boardOwner": board_owner(line), "boardNumber": line.settings.project.number or 0}
 
 
-def find_card(line: Line, answer: Answer, call: Call) -> Card | NoCard:
+def card_variables(line: Line) -> dict[str, Any]:
+    """Return the variables that name the fields of a card that are written."""
+    names = line.settings.board
+    return {"statusName": names.status_field, "agentName": names.agent_field}
+
+
+def listing_variables(line: Line) -> dict[str, Any]:
+    """Return the variables that name the board and every field of a card that is read."""
+    priority = {"priorityName": line.settings.board.priority_field}
+    return board_variables(line) | card_variables(line) | priority
+
+
+def follow_rename(line: Line, answer: GraphQLAnswer) -> bool:
+    """Learn the repository's present name from an answer; tell whether the board must be asked for again.
+
+    GitHub leads an old name of a repository to the new one, but neither a board's filter nor the login of an owner.
+    """
+    current = answer.at("repository", "nameWithOwner")
+    if not isinstance(current, str) or is_same_name(current, line.repository.full_name):
+        return False
+    owner, _, name = current.partition("/")
+    if answer.at(*OWNER, "projectV2") is None and is_same_name(board_owner(line), line.repository.owner):
+        line.board_owner = owner
+    line.repository = replace(line.repository, owner=owner, name=name)
+    return True
+
+
+def is_same_name(one: str, other: str) -> bool:
+    """Tell whether two names of owners or repositories are the same; case means nothing in them."""
+    return one.casefold() == other.casefold()
+
+
+def find_card(line: Line, answer: GraphQLAnswer, call: Call) -> Card | NoCard:
     """Return the issue's card on the configured board."""
     project = line.settings.project
     if project.number is None:
@@ -94,10 +127,10 @@ def find_card(line: Line, answer: Answer, call: Call) -> Card | NoCard:
         return NoCard(str(line.failures.of_part(hidden, call, area=Area.BOARD)))
     if not answer.at(*ISSUE):
         return NoCard("The issue was not found, so it has no card.")
-    return NoCard(f"The issue is not on {_name(line)}: add it there by hand.")
+    return NoCard(f"The issue is not on {_name(line)}: add it there by hand.", str(board["id"]))
 
 
-def item_on(answer: Answer, board: Json) -> Json | None:
+def item_on(answer: GraphQLAnswer, board: Json) -> Json | None:
     """Return the issue's item on a board; an archived one only where there is no other."""
     items = [item for item in answer.nodes(*ITEMS) if _project_id(item) == board["id"]]
     return _first(item for item in items if not item.get("isArchived")) or _first(items)
@@ -116,8 +149,43 @@ def _name(line: Line) -> str:
     return f"board {wanted['boardNumber']} of {wanted['boardOwner']}"
 
 
-def _no_board(line: Line, answer: Answer, call: Call) -> str:
+def _no_board(line: Line, answer: GraphQLAnswer, call: Call) -> str:
     part = answer.trouble_at(*OWNER)
     if part is None or part.kind == "NOT_FOUND":
         return f"There is no {_name(line)}, or this token cannot see it: check project.owner and project.number."
+    return str(line.failures.of_part(part, call, area=Area.BOARD))
+
+
+def ask_with_card(line: Line, call: Call, *optional: Path, fallback: str = "") -> tuple[GraphQLAnswer, Card | NoCard]:
+    """Ask about an issue and its card; where the board is out of reach, ask again without it.
+
+    `fallback` names the document for servers that do not know every field of the first one.
+    """
+    is_wanted = line.settings.project.number is not None
+    wanted = replace(call, variables=call.variables | card_variables(line))
+    answer = line.send(_with_board(line, wanted, is_wanted=is_wanted))
+    if fallback and answer.is_unknown_to_server:
+        wanted = replace(wanted, document=fallback)
+        answer = line.send(_with_board(line, wanted, is_wanted=is_wanted))
+    if follow_rename(line, answer) and is_wanted and line.board_owner:
+        answer = line.send(_with_board(line, wanted, is_wanted=True))
+    places = (*BOARD_PLACES, *optional)
+    if not _is_spoilt_by_board(answer):
+        return line.require(answer, call, *places), find_card(line, answer, call)
+    card = NoCard(_why(line, answer, call))
+    return line.require(line.send(_with_board(line, wanted, is_wanted=False)), call, *places), card
+
+
+def _with_board(line: Line, call: Call, *, is_wanted: bool) -> Call:
+    values: dict[str, Any] = call.variables | board_variables(line) | {"board": is_wanted}
+    return replace(call, variables=values)
+
+
+def _is_spoilt_by_board(answer: GraphQLAnswer) -> bool:
+    """Tell whether trouble with the board took the rest of the answer with it."""
+    return answer.lacks_scope or (answer.trouble_at(*ITEMS) is not None and not answer.at(*ISSUE))
+
+
+def _why(line: Line, answer: GraphQLAnswer, call: Call) -> str:
+    part = answer.trouble_at(*ITEMS) or answer.parts[0]
     return str(line.failures.of_part(part, call, area=Area.BOARD))

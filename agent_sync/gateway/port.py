@@ -1,11 +1,18 @@
 """What the rest of agent-sync may ask of GitHub, in its own words; errors are those of `agent_sync.errors`."""
 
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
 
+from agent_sync.gateway.ref_values import ApiCommit, TreeEntry
 from agent_sync.task.decision.actions import CardChange, CloseTask, OpenPull
-from agent_sync.task.decision.facts import Card, Closing, Lookup, NoCard, Pull
-from agent_sync.task.decision.tasks import BoardIssue, BoardSeen, BoardShape, Convoy, Person, Task
+from agent_sync.task.decision.facts import Card, ClosingFacts, Lookup, NoCard, Pull
+from agent_sync.task.decision.feedback.reviews import Review
+from agent_sync.task.decision.pull_orders import PullExtras, PullUpdate
+from agent_sync.task.decision.tasks import BoardColumn, BoardIssue, BoardSeen, BoardShape, Convoy, Person, Task
+from agent_sync.task.failures.failure import JobOutput
+
+if TYPE_CHECKING:
+    from agent_sync.gateway.abilities import Ability
 
 
 class Gateway(Protocol):
@@ -28,8 +35,14 @@ class Gateway(Protocol):
         A refused pull request leaves the card where it was.
         """
 
-    def pull(self, number: int, *, with_checks: bool) -> Pull:
-        """Return one pull request, with the checks of its head commit if asked."""
+    def update_pull(self, pull: Pull, update: PullUpdate, change: CardChange | None) -> tuple[tuple[str, ...], str]:
+        """Write title and body, make a draft ready and move the card; return what was refused, and board trouble."""
+
+    def add_extras(self, pull: Pull, extras: PullExtras) -> tuple[str, ...]:
+        """Ask for reviews, put labels on and order the merge; return what was refused, as sentences."""
+
+    def pull(self, number: int, *, with_checks: bool, issue: int | None = None) -> Pull:
+        """Return one pull request; if asked, with the checks of its head commit and whether an issue is closed."""
 
     def branch_pull(self, branch: str) -> Pull | None:
         """Return the newest pull request of a branch of this repository."""
@@ -40,7 +53,13 @@ class Gateway(Protocol):
     def move_card(self, change: CardChange) -> None:
         """Write Status and Agent in one request."""
 
-    def closing(self, *, issue: int, pull: int | None, branch: str, marker: str) -> Closing:
+    def add_card(self, issue_id: str, project_id: str) -> Card:
+        """Put an issue on a board and return its card."""
+
+    def comment(self, issue_id: str, body: str) -> None:
+        """Comment on an issue."""
+
+    def closing(self, *, issue: int, pull: int | None, branch: str, marker: str) -> ClosingFacts:
         """Return everything that closing the task depends on."""
 
     def close_task(self, order: CloseTask) -> str:
@@ -51,6 +70,9 @@ class Gateway(Protocol):
 
     def claim_task(self, task: Task, change: CardChange | None) -> str:
         """Assign the viewer and move the card; return what was wrong with the board."""
+
+    def link_branch(self, task: Task, branch: str, sha: str) -> bool:
+        """Create a branch on GitHub that the issue's Development panel shows; False where it is there already."""
 
     def release_task(self, task: Task, change: CardChange | None) -> str:
         """Take the viewer's assignment back and move the card; return what was wrong with the board."""
@@ -67,6 +89,9 @@ class Gateway(Protocol):
     def board(self) -> BoardSeen | None:
         """Return the board's columns and the cards of the first three in one request; None where none is configured."""
 
+    def board_columns(self, limit: int) -> tuple[BoardColumn, ...]:
+        """Return the columns in the board's own order, each with its first `limit` issues of any repository."""
+
     def board_issues(self, text: str = "") -> Iterator[BoardIssue]:
         """Return every issue on the board, or those whose title has `text`, page by page."""
 
@@ -79,5 +104,44 @@ class Gateway(Protocol):
     def viewer(self) -> Person:
         """Return who the token belongs to and what it may do."""
 
-    def job_log(self, check_url: str) -> str:
-        """Return the end of a failed check's log."""
+    def failed_job(self, check_url: str) -> JobOutput:
+        """Return why the job of Actions that a check belongs to failed."""
+
+    def rerun_failed_jobs(self, check_urls: tuple[str, ...]) -> None:
+        """Run the failed jobs of the workflow runs that these checks belong to again."""
+
+    def request_review(self, pull: Pull, reviews: tuple[Review, ...]) -> None:
+        """Ask the authors of these reviews to look again."""
+
+    def reply(self, thread: str, body: str) -> str:
+        """Answer in a review thread; return the answer's address."""
+
+    def comment_on_pull(self, pull_id: str, body: str) -> None:
+        """Comment on a pull request by its id."""
+
+    def resolve_thread(self, thread: str) -> None:
+        """Mark a review thread as settled."""
+
+    def abilities(self) -> "tuple[Ability, ...]":
+        """Return what this token may do here, tried by writes that cannot change anything."""
+
+    def refs_below(self, name: str) -> Mapping[str, str]:
+        """Return every ref whose name begins so, and the object it is at."""
+
+    def read_commit(self, sha: str) -> ApiCommit:
+        """Return what a commit holds."""
+
+    def read_tree(self, sha: str) -> tuple[TreeEntry, ...]:
+        """Return everything in a tree."""
+
+    def read_blob(self, sha: str) -> bytes:
+        """Return a file's bytes."""
+
+    def store_tree(self, files: Mapping[str, bytes]) -> str:
+        """Store text files as one tree and return its sha."""
+
+    def store_commit(self, commit: ApiCommit) -> ApiCommit:
+        """Store a commit that no ref names yet, and return it as it was stored."""
+
+    def update_refs(self, updates: Sequence[tuple[str, str, str]]) -> None:
+        """Move all refs, each given as name, old and new value, or none: each only if it still is what it was."""

@@ -9,7 +9,7 @@ from documented import error, pull
 from agent_sync.errors import AgentSyncError
 from agent_sync.gateway.port import Gateway
 from agent_sync.task.decision.actions import CardChange, CloseTask, OpenPull
-from agent_sync.task.decision.board import card_change
+from agent_sync.task.decision.decide import card_change
 from agent_sync.task.decision.facts import Card
 
 MARKER = "<!-- agent-sync claim=octo-1 issue=42 -->"

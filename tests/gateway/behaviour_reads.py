@@ -4,8 +4,8 @@ from behaviour import MARKER, Behaviour, contexts, failed, nothing, opened, push
 from documented import answer, error, issue, item, pull, shape
 
 from agent_sync.errors import NotFound
-from agent_sync.task.decision.checks import CI, verdict
 from agent_sync.task.decision.facts import NoCard, PullState
+from agent_sync.task.decision.feedback.checks import CI, verdict
 
 READS = {
     "lookup-of-a-pushed-branch": Behaviour(
@@ -101,19 +101,19 @@ READS = {
         lambda g: g.pull(45, with_checks=True),
         opened,
         {"Poll": answer(pullRequest=pull(statusCheckRollup=None))},
-        lambda seen: seen.checks == () and verdict(seen.head_sha, seen.checks).ci is CI.NONE,
+        lambda seen: seen.checks == () and verdict(seen.head_sha, seen.reported).ci is CI.NONE,
     ),
     "poll-with-a-failed-check": Behaviour(
         lambda g: g.pull(45, with_checks=True),
         lambda local: opened(local, name="test", status="completed", conclusion="failure"),
         {"Poll": answer(pullRequest=pull(**contexts(run("test", conclusion="FAILURE"))))},
-        lambda seen: verdict(seen.head_sha, seen.checks).failed == ("test",),
+        lambda seen: verdict(seen.head_sha, seen.reported).failed == ("test",),
     ),
     "poll-with-a-running-check": Behaviour(
         lambda g: g.pull(45, with_checks=True),
         lambda local: opened(local, name="test", status="in_progress"),
         {"Poll": answer(pullRequest=pull(**contexts(run("test", "IN_PROGRESS", None))))},
-        lambda seen: verdict(seen.head_sha, seen.checks).running == 1,
+        lambda seen: verdict(seen.head_sha, seen.reported).running == 1,
     ),
     "poll-with-a-commit-status": Behaviour(
         lambda g: g.pull(45, with_checks=True),
@@ -134,7 +134,14 @@ READS = {
             "Poll": answer(
                 pullRequest=pull(
                     latestOpinionatedReviews={
-                        "nodes": [{"id": "PRR_1", "state": "CHANGES_REQUESTED", "author": {"login": "mona"}}]
+                        "nodes": [
+                            {
+                                "id": "PRR_1",
+                                "state": "CHANGES_REQUESTED",
+                                "author": {"login": "mona"},
+                                "authorAssociation": "MEMBER",
+                            }
+                        ]
                     }
                 )
             )

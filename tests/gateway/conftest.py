@@ -11,8 +11,8 @@ from documented import Documented
 from local_github import Local, context_in, repository_in, settings_of
 
 from agent_sync.emulator.server import running
+from agent_sync.gateway.github import GitHub
 from agent_sync.gateway.port import Gateway
-from agent_sync.gateway.transport.connect import connect
 
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 
@@ -32,12 +32,20 @@ def local(tmp_path: Path) -> Iterator[Local]:
 
 
 @pytest.fixture
+def team(tmp_path: Path) -> Iterator[Local]:
+    """A local GitHub whose two repositories share a board, seen from a clone of one of them."""
+    with running(scenario="team") as server, httpx.Client(base_url=server.url, trust_env=False, timeout=60) as control:
+        root = repository_in(tmp_path / "clone", f"{server.url}/Acme/api.git")
+        yield Local(server.url, control, root)
+
+
+@pytest.fixture
 def documented(tmp_path: Path) -> Iterator[Documented]:
     """GitHub's answers, as its documentation shows them."""
     root = repository_in(tmp_path / "documented", "git@github.com:octo/demo.git")
 
     def open_gateway(token: str, sleep: Callable[[float], None], tables: dict[str, Any]) -> Gateway:
-        return connect(context_in(root, settings_of(**tables), GH_TOKEN=token), sleep=sleep)
+        return GitHub.reaching(context_in(root, settings_of(**tables), GH_TOKEN=token), sleep=sleep)
 
     with respx.mock(assert_all_called=False) as router:
         yield Documented(router, open_gateway)

@@ -43,15 +43,12 @@ def shape(**more: Any) -> Json:
 
 
 def values(status: str = "Todo", agent: str = "") -> Json:
-    """Return what a card shows; GitHub answers {} for values of other kinds."""
-    nodes: list[Json] = [
-        {},
-        {"option": status, "field": {"name": "Status"}},
-        {"option": "P1", "field": {"name": "Priority"}},
-    ]
-    if agent:
-        nodes.append({"text": agent, "field": {"name": "Agent"}})
-    return {"fieldValues": {"nodes": nodes}}
+    """Return what a card shows; GitHub answers {} for a value of another kind and null for none."""
+    return {
+        "status": {"option": status} if status else None,
+        "priority": {"option": "P1"},
+        "agent": {"text": agent} if agent else None,
+    }
 
 
 def item(**more: Any) -> Json:

@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 
 from agent_sync.context import Context
+from agent_sync.gateway.github import GitHub
 from agent_sync.gateway.port import Gateway
-from agent_sync.gateway.transport.connect import connect
 from agent_sync.settings import Settings
 from agent_sync.worktree import worktree
 
@@ -25,7 +25,7 @@ def context_in(root: Path, settings: Settings, **environment: str) -> Context:
     place = worktree(str(root))
     assert place is not None
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "GIT_CONFIG_GLOBAL")}
-    return Context(place, settings, kept | environment, connect)
+    return Context(place, settings, kept | environment, GitHub.reaching)
 
 
 def repository_in(root: Path, remote: str) -> Path:
@@ -49,7 +49,7 @@ class Local:
         """Return a gateway that notes its waits and does not really wait."""
         settings = settings_of(**({"github": {"url": self.url}} | tables))
         context = context_in(self.root, settings, GH_TOKEN=token, AGENT_SYNC_GITHUB_URL=self.url)
-        return connect(context, sleep=self.slept.append)
+        return GitHub.reaching(context, sleep=self.slept.append)
 
     def act(self, name: str, /, **fields: Any) -> Any:
         """Let somebody act on the world."""

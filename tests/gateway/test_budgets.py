@@ -3,7 +3,7 @@
 import pytest
 from behaviour import MARKER, change_of, closure, order
 
-from agent_sync.task.decision.board import card_change
+from agent_sync.task.decision.decide import card_change
 
 
 @pytest.fixture(params=["10 items", "10,000 items"])

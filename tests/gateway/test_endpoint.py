@@ -3,8 +3,7 @@
 import pytest
 
 from agent_sync.errors import BadConfig
-from agent_sync.gateway.transport.endpoint import endpoint_of, is_loopback
-from agent_sync.gateway.transport.repository import Repository, repository_of
+from agent_sync.gateway.transport.address import Repository, endpoint_of, is_loopback, repository_of
 
 CLOUD = Repository("github.com", "octo", "demo")
 GITHUB = ("https://api.github.com", "https://api.github.com/graphql")

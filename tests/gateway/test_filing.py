@@ -54,3 +54,16 @@ def test_issue_is_filed_once(local):
     """An issue with the marker is the one that is wanted, however often it is asked for."""
     numbers = [local.gateway().file_issue("Found", "Text", marker=mark) for mark in (MARK, MARK, "<!-- other -->")]
     assert numbers == [45, 45, 46]
+
+
+def test_a_convoy_tells_foreign_parts_apart(team):
+    """Sub-issues of another repository are named in full; their numbers are not taken for this repository's."""
+    team.act("sub_issue", repo="acme/api", issue=2, parent="acme/api#1")
+    team.act("sub_issue", repo="acme/web", issue=2, parent="acme/api#1")
+    gateway = team.gateway(project={"owner": "acme", "number": 7})
+    found = gateway.convoy(1)
+    assert [number for number, _, _ in found.children] == [2]
+    assert found.foreign == (("acme/web#2", "Keep the cart after sign-in", True),)
+    task = gateway.task(1)
+    assert (task.open_sub_issues, task.foreign_sub_issues) == ((2,), ("acme/web#2",))
+    assert gateway.task(2).parent == 1

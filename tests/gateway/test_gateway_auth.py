@@ -3,9 +3,8 @@
 import pytest
 
 from agent_sync.errors import NotSignedIn
-from agent_sync.gateway.transport.auth import find_token
-from agent_sync.gateway.transport.endpoint import NamedBy, endpoint_of
-from agent_sync.gateway.transport.repository import repository_of
+from agent_sync.gateway.transport.address import NamedBy, endpoint_of, repository_of
+from agent_sync.gateway.transport.token import find_token
 from agent_sync.system.processes import Processes
 
 CLOUD, GHE = "https://github.com/o/d", "https://acme.ghe.com/o/d"
@@ -77,10 +76,10 @@ def test_no_token_is_said(tmp_path, gh, script, monkeypatch):
 
 def test_a_slow_gh_is_not_waited_for(tmp_path, gh, monkeypatch):
     """A gh that hangs is ended at its limit and counts as having no token."""
-    from agent_sync.gateway.transport import auth
+    from agent_sync.gateway.transport import token
 
     gh.write_text("#!/bin/sh\nexec /bin/sleep 30\n")
-    monkeypatch.setattr(auth, "GH_LIMIT_S", 0.2)
+    monkeypatch.setattr(token, "GH_LIMIT_S", 0.2)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}")
     with pytest.raises(NotSignedIn):
         found(CLOUD, "", {}, tmp_path)

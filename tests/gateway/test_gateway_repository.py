@@ -3,7 +3,7 @@
 import pytest
 
 from agent_sync.errors import BadConfig
-from agent_sync.gateway.transport.repository import Repository, repository_of
+from agent_sync.gateway.transport.address import Repository, repository_of
 
 KNOWN = {
     "https://github.com/octo/demo.git": Repository("github.com", "octo", "demo"),

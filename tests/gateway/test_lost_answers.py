@@ -4,7 +4,7 @@ import pytest
 from behaviour import MARKER, change_of, closure, order
 
 from agent_sync.errors import GitHubDown
-from agent_sync.task.decision.board import card_change
+from agent_sync.task.decision.decide import card_change
 from agent_sync.task.decision.facts import PullState
 
 BEFORE = "drop_before"

@@ -12,18 +12,18 @@ from documented import answer
 from local_github import context_in, repository_in, settings_of
 
 from agent_sync.errors import BadConfig, NotSignedIn
-from agent_sync.gateway.transport.connect import connect
+from agent_sync.gateway.github import GitHub
 
 LOADED = """
 import json, os, sys
 from agent_sync.context import Context
-from agent_sync.gateway.transport.connect import connect
+from agent_sync.gateway.github import GitHub
 from agent_sync.worktree import worktree
 from agent_sync.settings import Settings
 settings = Settings.model_validate({{"project": {{"number": 1}}, "github": {{"url": {url!r}}}}})
-context = Context(worktree({root!r}), settings, dict(os.environ), connect)
+context = Context(worktree({root!r}), settings, dict(os.environ), GitHub.reaching)
 before = set(sys.modules)
-gateway = connect(context)
+gateway = GitHub.reaching(context)
 connected = set(sys.modules)
 gateway.card(42)
 print(json.dumps([sorted(connected - before), sorted(set(sys.modules) - before)]))
@@ -53,7 +53,7 @@ def test_one_connection_serves_a_whole_run(local):
     """A gateway keeps its connection between requests."""
     gateway = local.gateway()
     gateway.card(42)
-    pool = gateway._line.wire._transport.client._transport._pool
+    pool = gateway.wire._transport.client._transport._pool
     first = pool.connections
     gateway.card(42)
     assert pool.connections == first
@@ -64,7 +64,7 @@ def test_a_gateway_that_is_dropped_closes_its_connection(local):
     """Nothing has to be closed by hand: a gateway nobody holds lets its connection go."""
     gateway = local.gateway()
     gateway.card(42)
-    client = gateway._line.wire._transport.client
+    client = gateway.wire._transport.client
     del gateway
     gc.collect()
     assert client.is_closed
@@ -88,12 +88,12 @@ def test_a_worktree_without_a_github_is_told_so(tmp_path):
     """Connecting stops with a message where the repository or the token cannot be known."""
     root = repository_in(tmp_path / "plain", "/srv/git/demo.git")
     with pytest.raises(BadConfig, match="names no GitHub repository"):
-        connect(context_in(root, settings_of()))
+        GitHub.reaching(context_in(root, settings_of()))
     with pytest.raises(BadConfig, match="no remote 'upstream'"):
-        connect(context_in(root, settings_of(git={"remote": "upstream"})))
+        GitHub.reaching(context_in(root, settings_of(git={"remote": "upstream"})))
     cloud = repository_in(tmp_path / "cloud", "git@github.com:octo/demo.git")
     with pytest.raises(NotSignedIn):
-        connect(context_in(cloud, settings_of(), PATH="/usr/bin"))
+        GitHub.reaching(context_in(cloud, settings_of(), PATH="/usr/bin"))
 
 
 def test_a_real_push_is_seen(local):

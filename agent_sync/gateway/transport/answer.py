@@ -7,18 +7,27 @@ Json = dict[str, Any]
 Path = tuple[str, ...]
 
 # Said by servers that do not know a field or an argument yet.
-_UNKNOWN_CODES = frozenset({"undefinedField", "argumentNotAccepted"})
-_UNKNOWN_WORDS = ("doesn't exist on type", "doesn't accept argument", "Cannot query field", "Unknown argument")
+_UNKNOWN_CODES = frozenset({"undefinedField", "undefinedType", "argumentNotAccepted"})
+_UNKNOWN_WORDS = (
+    "doesn't exist on type",
+    "doesn't accept argument",
+    "No such type",
+    "Cannot query field",
+    "Unknown argument",
+    "Unknown type",
+)
 
 
 @dataclass(frozen=True)
-class Part:
+class AnswerError:
     """One error of an answer, and the part of the document it is about."""
 
     kind: str
     message: str
     path: Path = ()
     code: str = ""
+    # Where a token is let into an organisation that demands single sign-on, as the answer's header says it.
+    sign_on: str = ""
 
     @property
     def is_unknown_to_server(self) -> bool:
@@ -31,11 +40,11 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Answer:
+class GraphQLAnswer:
     """Data and errors side by side: an answer with errors may still hold what was asked."""
 
     data: Json = field(default_factory=dict)
-    parts: tuple[Part, ...] = ()
+    parts: tuple[AnswerError, ...] = ()
 
     def at(self, *place: str) -> Any:
         """Return what is at a place; None where anything on the way is missing."""
@@ -48,11 +57,11 @@ class Answer:
         """Return the nodes of the connection at a place, without the ones that could not be seen."""
         return nodes_of(self.at(*place))
 
-    def trouble_at(self, *place: str) -> Part | None:
+    def trouble_at(self, *place: str) -> AnswerError | None:
         """Return the first error about this place or something in it."""
         return next((part for part in self.parts if part.is_within(*place)), None)
 
-    def trouble_outside(self, *optional: Path) -> Part | None:
+    def trouble_outside(self, *optional: Path) -> AnswerError | None:
         """Return the first error that is not about one of the optional places."""
         return next((part for part in self.parts if not any(part.is_within(*place) for place in optional)), None)
 
@@ -83,20 +92,21 @@ def nodes_of(connection: Any) -> list[Json]:
     return [node for node in nodes or () if isinstance(node, dict)]
 
 
-def answer_of(data: Any, errors: Any) -> Answer:
-    """Read a GraphQL body's two halves, whatever an odd server puts there."""
+def answer_of(data: Any, errors: Any, *, sign_on: str = "") -> GraphQLAnswer:
+    """Read a GraphQL body's two halves, whatever an odd server puts there; `sign_on` is the header about that."""
     listed = errors if isinstance(errors, list) else []
-    return Answer(data if isinstance(data, dict) else {}, tuple(_part(error) for error in listed))
+    return GraphQLAnswer(data if isinstance(data, dict) else {}, tuple(_part(error, sign_on) for error in listed))
 
 
-def _part(error: Any) -> Part:
+def _part(error: Any, sign_on: str) -> AnswerError:
     entry = error if isinstance(error, dict) else {"message": str(error)}
     extensions = entry.get("extensions")
     code = entry.get("code") or (extensions.get("code") if isinstance(extensions, dict) else "")
     path = entry.get("path")
-    return Part(
+    return AnswerError(
         kind=str(entry.get("type") or ""),
         message=str(entry.get("message") or "no reason given"),
         path=tuple(str(step) for step in path) if isinstance(path, list) else (),
         code=str(code or ""),
+        sign_on=sign_on if isinstance(extensions, dict) and extensions.get("saml_failure") else "",
     )

@@ -1,21 +1,174 @@
-"""The line to one repository's GitHub: sends documents, persists, counts, and lets only our own errors out."""
+"""One repository's GitHub as one token reaches it: sends documents, counts, and lets only our own errors out."""
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING
+from datetime import timedelta
+from functools import cache, cached_property
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Self
 
-from agent_sync.gateway.transport.answer import Answer
-from agent_sync.gateway.transport.auth import Token
-from agent_sync.gateway.transport.counter import Counter
-from agent_sync.gateway.transport.documents import document
-from agent_sync.gateway.transport.endpoint import Endpoint
-from agent_sync.gateway.transport.failures import Call, Failures
-from agent_sync.gateway.transport.repository import Repository
+from agent_sync.errors import (
+    Conflict,
+    GitHubDown,
+    GitHubError,
+    MissingScope,
+    NotFound,
+    NotSignedIn,
+    RateLimited,
+    Refused,
+)
+from agent_sync.gateway.transport.address import Endpoint, Repository, address_of
+from agent_sync.gateway.transport.answer import AnswerError, GraphQLAnswer, Json, Path
+from agent_sync.gateway.transport.refusals import Policy, Refusal, known_refusal, needed_scopes
+from agent_sync.gateway.transport.token import Area, Token, TokenKind, advice, find_token
+from agent_sync.gateway.transport.trouble import (
+    UNSAID_WAIT_S,
+    FailedRequest,
+    Trouble,
+    TroubleKind,
+    is_broken,
+    is_secondary_message,
+    one_line,
+)
 from agent_sync.settings import Settings
+from agent_sync.system import clock
 
 if TYPE_CHECKING:
-    from agent_sync.gateway.transport.persistence import Patience, Sleep
-    from agent_sync.gateway.transport.wire import Wire
+    from agent_sync.context import Context
+    from agent_sync.gateway.transport.wire import Patience, Sleep, Wire
+
+_SPREAD = re.compile(r"\.\.\.([A-Z]\w*)")
+
+
+@dataclass
+class Counter:
+    """How many requests have gone out, repeated ones included."""
+
+    requests: int = 0
+
+    def add(self) -> None:
+        """Count one."""
+        self.requests += 1
+
+
+@cache
+def document(name: str) -> str:
+    """Return one operation and every fragment it spreads, directly or through another one."""
+    folder = files("agent_sync.gateway") / "queries"
+    texts = [(folder / f"{name}.graphql").read_text("utf-8")]
+    known: set[str] = set()
+    for text in texts:
+        for fragment in dict.fromkeys(_SPREAD.findall(text)):
+            if fragment not in known:
+                known.add(fragment)
+                texts.append((folder / "fragments" / f"{fragment}.graphql").read_text("utf-8"))
+    return "\n".join(texts)
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request: which document with which values, what it is for, and whether it changes anything."""
+
+    document: str
+    variables: dict[str, Any] = field(default_factory=dict)
+    attempted: str = ""
+    area: Area = Area.REPOSITORY
+    is_write: bool = False
+
+
+@dataclass(frozen=True)
+class Failures:
+    """Makes errors for one token on one GitHub."""
+
+    token_kind: TokenKind
+    host: str
+
+    @contextmanager
+    def as_our_errors(self, call: Call) -> Iterator[None]:
+        """Let no failed request out as anything but an error of ours."""
+        try:
+            yield
+        except FailedRequest as failed:
+            raise self.of_trouble(failed.trouble, call) from None
+
+    def of_trouble(self, trouble: Trouble, call: Call) -> GitHubError:
+        """Return the error for a request that failed as a whole."""
+        happened, attempted = trouble.happened, call.attempted
+        match trouble.kind:
+            case TroubleKind.SIGN_IN:
+                helps = f"gh auth login --hostname {self.host}, or a new GH_TOKEN"
+                return NotSignedIn(happened, attempted=attempted, helps=helps)
+            case TroubleKind.FORBIDDEN:
+                if trouble.refusal:
+                    return self._known_refusal(trouble.refusal, happened, call)
+                return self._missing_scope(happened, call, call.area, trouble.scopes)
+            case TroubleKind.MISSING:
+                return NotFound(happened, attempted=attempted, helps="agent-sync doctor")
+            case TroubleKind.CONFLICT:
+                return Conflict(happened, attempted=attempted)
+            case TroubleKind.REFUSED:
+                return Refused(happened, attempted=attempted)
+            case TroubleKind.LIMITED:
+                wait_s = trouble.limit.wait_s if trouble.limit else UNSAID_WAIT_S
+                return self._rate_limited(happened, call, wait_s)
+            case TroubleKind.UNTRUSTED:
+                from agent_sync.gateway.transport.certificates import HELPS
+
+                return GitHubDown(happened, attempted=attempted, helps=HELPS)
+            case TroubleKind.NOT_SENT | TroubleKind.LOST:
+                return self._down(trouble, call)
+
+    def of_part(self, part: AnswerError, call: Call, *, area: Area | None = None) -> GitHubError:
+        """Return the error for one part of an answer that failed alone."""
+        happened = one_line(part.message)
+        if part.kind == "RATE_LIMITED" or is_secondary_message(part.message):
+            return self._rate_limited(f"GitHub's rate limit is reached: {happened}", call, UNSAID_WAIT_S)
+        if is_broken(part):
+            return GitHubDown(
+                f"GitHub had an internal error: {happened}", maybe_applied=call.is_write, attempted=call.attempted
+            )
+        match part.kind:
+            case "NOT_FOUND":
+                return NotFound(happened, attempted=call.attempted, helps="check the number, or see `agent-sync board`")
+            case "FORBIDDEN" | "INSUFFICIENT_SCOPES":
+                return self._forbidden(part, call, area or call.area)
+            case _:
+                return Refused(happened, attempted=call.attempted)
+
+    def _forbidden(self, part: AnswerError, call: Call, area: Area) -> GitHubError:
+        """Return why a part is kept from the token: a policy, a scope GitHub names, or what it says and no more."""
+        said, needed = f"GitHub answered: {one_line(part.message)}", needed_scopes(part.message)
+        known = known_refusal(part.message, sign_on=part.sign_on)
+        if known:
+            return self._known_refusal(known, said, call)
+        if needed:
+            return self._missing_scope("GitHub answered: the token's scopes do not suffice.", call, area, needed)
+        return self._missing_scope(said, call, area)
+
+    def _known_refusal(self, known: Refusal, said: str, call: Call) -> GitHubError:
+        if known.policy is Policy.ARCHIVED:
+            return Refused(said, attempted=call.attempted, helps=known.helps)
+        return MissingScope(said, scope="", attempted=call.attempted, helps=known.helps)
+
+    def _missing_scope(self, said: str, call: Call, area: Area, needed: tuple[str, ...] = ()) -> MissingScope:
+        found = advice(self.token_kind, area, needed)
+        happened = f"{said.rstrip('.')}. {found.why}"
+        return MissingScope(happened, scope=found.scope, attempted=call.attempted, helps=found.helps)
+
+    def _rate_limited(self, happened: str, call: Call, wait_s: float) -> RateLimited:
+        until = clock.now() + timedelta(seconds=wait_s)
+        return RateLimited(happened, until=until, attempted=call.attempted, helps=f"wait until {until:%H:%M:%S} UTC")
+
+    def _down(self, trouble: Trouble, call: Call) -> GitHubDown:
+        maybe_applied = call.is_write and trouble.kind is TroubleKind.LOST
+        happened = trouble.happened
+        if maybe_applied:
+            happened += " It may have been done anyway; the next check will show."
+        return GitHubDown(
+            happened, maybe_applied=maybe_applied, attempted=call.attempted, helps="agent-sync sync, a little later"
+        )
 
 
 @dataclass
@@ -28,6 +181,20 @@ class Line:
     settings: Settings
     sleep: "Sleep | None" = None
     counter: Counter = field(default_factory=Counter, init=False)
+    # Who owns the board, once an answer has told that the repository's owner has another name.
+    board_owner: str = field(default="", init=False)
+
+    @classmethod
+    def reaching(cls, context: "Context", *, sleep: "Sleep | None" = None) -> Self:
+        """Return GitHub as a worktree reaches it; nothing is sent before the first question."""
+        repository, endpoint = address_of(context)
+        token = find_token(endpoint, context.environment, context.processes, directory=context.place.root)
+        return cls(repository, endpoint, token, context.settings, sleep)
+
+    @property
+    def requests(self) -> int:
+        """How many requests have gone out so far, repeated ones included."""
+        return self.counter.requests
 
     @property
     def names(self) -> dict[str, str]:
@@ -36,13 +203,13 @@ class Line:
 
     @cached_property
     def failures(self) -> Failures:
-        """How trouble is told."""
+        """Turns what goes wrong into errors of ours."""
         return Failures(self.token.kind, self.endpoint.host)
 
     @cached_property
     def patience(self) -> "Patience":
         """How long limits may still be waited for."""
-        from agent_sync.gateway.transport.persistence import Patience
+        from agent_sync.gateway.transport.wire import Patience
 
         left_s = self.settings.hooks.rate_limit_wait_s
         return Patience(left_s, self.sleep) if self.sleep else Patience(left_s)
@@ -54,9 +221,29 @@ class Line:
 
         return Wire(self.endpoint, self.token, timeout_s=self.settings.github.timeout_s, counter=self.counter)
 
-    def send(self, call: Call) -> Answer:
+    def send(self, call: Call) -> GraphQLAnswer:
         """Send one document and return the answer, even where parts of it failed."""
-        with self.failures.told(call):
+        with self.failures.as_our_errors(call):
             return self.patience.persist(
                 lambda: self.wire.send(document(call.document), call.variables), is_write=call.is_write
             )
+
+    def ask(self, call: Call, *optional: Path) -> GraphQLAnswer:
+        """Send a question; an error about anything but the optional places is raised."""
+        return self.require(self.send(call), call, *optional)
+
+    def require(self, answer: GraphQLAnswer, call: Call, *optional: Path) -> GraphQLAnswer:
+        """Return the answer if nothing but the optional places failed in it."""
+        part = answer.trouble_outside(*optional)
+        if part:
+            raise self.failures.of_part(part, call)
+        return answer
+
+
+def thing_at(answer: GraphQLAnswer, call: Call, *place: str) -> Json:
+    """Return what must be at a place; GitHub answers null for what this token may not see."""
+    found = answer.at(*place)
+    if not isinstance(found, dict):
+        message = f"GitHub shows no {place[-1]} there; it does not exist, or this token may not see it."
+        raise NotFound(message, attempted=call.attempted, helps="agent-sync doctor")
+    return found

@@ -1,23 +1,46 @@
-"""Classifies what went wrong with one request, before anyone decides whether to try again."""
+"""Classifies what went wrong with one request, rate limits included, before anyone decides whether to try again."""
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from enum import Enum
 
-from agent_sync.gateway.transport.answer import Answer, Part
-from agent_sync.gateway.transport.limits import UNSAID_WAIT_S, Limit, limit_of
+from agent_sync.gateway.transport.answer import AnswerError, GraphQLAnswer
+from agent_sync.gateway.transport.refusals import Refusal, known_refusal
 
 _SHOWN = 200
 _BROKEN_KINDS = frozenset({"INTERNAL", "INTERNAL_SERVER_ERROR", "SERVICE_UNAVAILABLE", "TIMEOUT"})
 _BROKEN_WORDS = ("something went wrong while executing", "timedout", "couldn't respond to your request in time")
 
 
-class Kind(Enum):
+# GitHub's own advice for a limit that does not say how long it lasts.
+UNSAID_WAIT_S = 60.0
+# Limits last an hour at most; a header that says more is wrong, and must not stop a task for days.
+MOST_WAIT_S = 7200.0
+_SECONDARY_WORDS = ("secondary rate limit", "abuse detection", "submitted too quickly")
+_PRIMARY_WORDS = ("api rate limit exceeded", "api rate limit already exceeded")
+
+
+@dataclass(frozen=True)
+class Limit:
+    """One rate limit that was hit."""
+
+    is_primary: bool
+    wait_s: float
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return "hourly rate limit" if self.is_primary else "secondary rate limit"
+
+
+class TroubleKind(Enum):
     """How a request failed, by what may be done about it."""
 
     NOT_SENT = "nothing reached GitHub"
+    UNTRUSTED = "the server's certificate is not believed"
     LOST = "sent, and no usable answer"
     LIMITED = "rate limit"
     SIGN_IN = "the token is not accepted"
@@ -31,11 +54,12 @@ class Kind(Enum):
 class Trouble:
     """One failed request."""
 
-    kind: Kind
+    kind: TroubleKind
     happened: str
     limit: Limit | None = None
-    scope: str = ""
-    helps: str = ""
+    # The scopes or permissions of which GitHub wants one, where it says so.
+    scopes: tuple[str, ...] = ()
+    refusal: Refusal | None = None
 
 
 class FailedRequest(Exception):
@@ -50,45 +74,45 @@ def of_response(status: int, headers: Mapping[str, str], body: str, now: datetim
     """Classify an HTTP answer that is an error, or cannot be read."""
     message = message_in(body)
     if 300 <= status < 400:  # noqa: PLR2004  # redirects
-        return Trouble(Kind.REFUSED, _redirected(status, headers))
+        return Trouble(TroubleKind.REFUSED, _redirect_message(status, headers))
     if status in {403, 429}:
         limit = limit_of(message or "", headers, now, surely=status == 429)  # noqa: PLR2004  # too many requests
         if limit:
-            return Trouble(Kind.LIMITED, f"GitHub's {limit.name} is reached.", limit=limit)
+            return Trouble(TroubleKind.LIMITED, f"GitHub's {limit.name} is reached.", limit=limit)
     if message is None and status not in {401, 404}:
-        return Trouble(Kind.LOST, _unreadable(status, headers, body))
+        return Trouble(TroubleKind.LOST, _unreadable_message(status, headers, body))
     said = one_line(message or "")
     match status:
         case 401:
-            return Trouble(Kind.SIGN_IN, "GitHub does not accept the token.")
+            return Trouble(TroubleKind.SIGN_IN, "GitHub does not accept the token.")
         case 403:
-            return _forbidden(headers, said)
+            return _forbidden_trouble(headers, said)
         case 404:
-            return Trouble(Kind.MISSING, "GitHub has no such thing, or does not show it to this token.")
+            return Trouble(TroubleKind.MISSING, "GitHub has no such thing, or does not show it to this token.")
         case 409:
-            return Trouble(Kind.CONFLICT, f"GitHub answered: {said}")
+            return Trouble(TroubleKind.CONFLICT, f"GitHub answered: {said}")
         case _ if status >= 500 or status < 300:  # noqa: PLR2004  # neither an answer nor a refusal
-            return Trouble(Kind.LOST, f"GitHub answered {status}: {said}")
+            return Trouble(TroubleKind.LOST, f"GitHub answered {status}: {said}")
         case _:
-            return Trouble(Kind.REFUSED, f"GitHub answered {status}: {said}")
+            return Trouble(TroubleKind.REFUSED, f"GitHub answered {status}: {said}")
 
 
-def of_answer(answer: Answer, headers: Mapping[str, str], now: datetime) -> Trouble | None:
+def of_answer(answer: GraphQLAnswer, headers: Mapping[str, str], now: datetime) -> Trouble | None:
     """Return what is wrong with a GraphQL answer as a whole; parts that failed alone are the asker's business."""
     limited = next((part for part in answer.parts if answer.is_empty and _is_limit(part)), None)
     if limited:
         limit = limit_of(limited.message, headers, now, surely=True) or Limit(False, UNSAID_WAIT_S)
-        return Trouble(Kind.LIMITED, f"GitHub's {limit.name} is reached.", limit=limit)
+        return Trouble(TroubleKind.LIMITED, f"GitHub's {limit.name} is reached.", limit=limit)
     broken = next((part for part in answer.parts if is_broken(part)), None)
-    return Trouble(Kind.LOST, f"GitHub had an internal error: {one_line(broken.message)}") if broken else None
+    return Trouble(TroubleKind.LOST, f"GitHub had an internal error: {one_line(broken.message)}") if broken else None
 
 
-def _is_limit(part: Part) -> bool:
+def _is_limit(part: AnswerError) -> bool:
     is_named = part.kind == "RATE_LIMITED" or part.code == "graphql_rate_limit"
     return is_named or (not part.path and "rate limit" in part.message.lower())
 
 
-def is_broken(part: Part) -> bool:
+def is_broken(part: AnswerError) -> bool:
     """Tell whether a part failed for a reason that has nothing to do with what was asked."""
     words = part.message.lower()
     return part.kind in _BROKEN_KINDS or any(known in words for known in _BROKEN_WORDS)
@@ -120,22 +144,67 @@ def one_line(text: str) -> str:
     return joined if len(joined) <= _SHOWN else joined[: _SHOWN - 1] + "…"
 
 
-def _forbidden(headers: Mapping[str, str], said: str) -> Trouble:
-    sso = headers.get("x-github-sso", "")
-    if sso.startswith("required"):
-        where = sso.partition("url=")[2] or "the organisation's single sign-on page"
-        return Trouble(Kind.FORBIDDEN, f"GitHub answered: {said}", helps=f"authorise the token at {one_line(where)}")
-    scope = headers.get("x-accepted-oauth-scopes") or headers.get("x-accepted-github-permissions", "")
-    return Trouble(Kind.FORBIDDEN, f"GitHub answered: {said}", scope=one_line(scope))
+def _forbidden_trouble(headers: Mapping[str, str], said: str) -> Trouble:
+    happened, sso = f"GitHub answered: {said}", headers.get("x-github-sso", "")
+    known = known_refusal(said, sign_on=one_line(sso) if sso.startswith("required") else "")
+    accepted = headers.get("x-accepted-oauth-scopes") or headers.get("x-accepted-github-permissions", "")
+    scopes = tuple(one_line(scope) for scope in accepted.split(",") if scope.strip())
+    return Trouble(TroubleKind.FORBIDDEN, happened, scopes=scopes, refusal=known)
 
 
-def _redirected(status: int, headers: Mapping[str, str]) -> str:
+def _redirect_message(status: int, headers: Mapping[str, str]) -> str:
     where = one_line(headers.get("location", "somewhere else"))
     return f"GitHub's address answered {status} and points to {where}; redirects are not followed."
 
 
-def _unreadable(status: int, headers: Mapping[str, str], body: str) -> str:
+def _unreadable_message(status: int, headers: Mapping[str, str], body: str) -> str:
     kind = headers.get("content-type", "").partition(";")[0].strip()
     looks_html = kind == "text/html" or body.lstrip()[:1] == "<"
     what = "an HTML page, perhaps of a proxy," if looks_html else "something that is not JSON"
     return f"GitHub's address answered {status} with {what} instead of an answer: {one_line(body) or 'empty'}"
+
+
+def limit_of(message: str, headers: Mapping[str, str], now: datetime, *, surely: bool = False) -> Limit | None:
+    """Return the limit an answer speaks of; `surely` when its status or type alone says that it is one."""
+    is_secondary = "retry-after" in headers or is_secondary_message(message)
+    is_primary = headers.get("x-ratelimit-remaining") == "0" or message.lower().startswith(_PRIMARY_WORDS)
+    if not (is_secondary or is_primary or surely):
+        return None
+    if is_primary and not is_secondary:
+        return Limit(True, min(_until_reset(headers, now), MOST_WAIT_S))
+    return Limit(False, min(_retry_after(headers, now), MOST_WAIT_S))
+
+
+def is_secondary_message(message: str) -> bool:
+    """Tell whether a sentence speaks of the limit on what is done at once."""
+    return any(words in message.lower() for words in _SECONDARY_WORDS)
+
+
+def _retry_after(headers: Mapping[str, str], now: datetime) -> float:
+    text = headers.get("retry-after", "").strip()
+    if text.isascii() and text.isdigit():
+        return float(text)
+    moment = moment_in(text)
+    return max(0.0, (moment - _server_now(headers, now)).total_seconds()) if moment else UNSAID_WAIT_S
+
+
+def _until_reset(headers: Mapping[str, str], now: datetime) -> float:
+    text = headers.get("x-ratelimit-reset", "").strip()
+    if not (text.isascii() and text.isdigit()):
+        return UNSAID_WAIT_S
+    # A second more, because the reset is told in whole seconds.
+    return max(0.0, float(text) - _server_now(headers, now).timestamp()) + 1
+
+
+def _server_now(headers: Mapping[str, str], now: datetime) -> datetime:
+    """Return the server's own time where it tells it: this machine's clock may be off."""
+    return moment_in(headers.get("date", "")) or now
+
+
+def moment_in(text: str) -> datetime | None:
+    """Return the moment that a header tells, always with its time zone."""
+    try:
+        moment = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -1,0 +1,97 @@
+"""What REST answers best: whose token it is, what it may do, why a job failed, and running it again."""
+
+import re
+from datetime import datetime
+from urllib.parse import urlsplit
+
+from agent_sync import __version__
+from agent_sync.errors import NotFound
+from agent_sync.gateway.transport.address import is_loopback
+from agent_sync.gateway.transport.line import Call, Line, thing_at
+from agent_sync.gateway.transport.token import Area
+from agent_sync.gateway.transport.trouble import FailedRequest, Trouble, TroubleKind, moment_in, one_line
+from agent_sync.task.decision.tasks import Person
+from agent_sync.task.failures.failure import JobOutput
+
+SCOPES = "x-oauth-scopes"
+# Of a longer log only the end is read.
+MOST_BYTES = 4 * 1024 * 1024
+# A job's page, or the page of its check run: both end in the job's number.
+_JOB = re.compile(r"/(?:actions/runs/\d+/jobs?|runs|check-runs)/(\d+)(?:$|[/?#])")
+_RUN = re.compile(r"/actions/runs/(\d+)/jobs?/")
+
+
+class RestReads(Line):
+    """Questions that GraphQL has no answer to."""
+
+    def viewer(self) -> Person:
+        """Return the token's owner and its scopes; fine-grained and App tokens have none to tell."""
+        from agent_sync.gateway.transport.rest import Rest
+
+        call = Call("viewer", attempted="asking whose token this is")
+        found = thing_at(self.ask(call), call, "viewer")
+        headers = Rest(self).headers(call)
+        return Person(str(found["login"]), str(found["id"]), _scopes(headers), _server_time(headers))
+
+    def failed_job(self, check_url: str) -> JobOutput:
+        """Return the failing step, the annotations and the log of the Actions job a check belongs to."""
+        from agent_sync.gateway.transport.rest import Rest
+
+        call = Call("", attempted=f"reading the log of {one_line(check_url)}", area=Area.ACTIONS)
+        job = _JOB.search(check_url)
+        if job is None:
+            message = "This check has no log on GitHub: it is not a job of Actions."
+            raise NotFound(message, attempted=call.attempted, helps=f"open {one_line(check_url)}")
+        rest, number = Rest(self), int(job[1])
+        log = _download(self, rest.log_address(number, call), call)
+        return JobOutput(rest.failed_step(number, call), rest.annotations(number, call), log)
+
+    def rerun_failed_jobs(self, check_urls: tuple[str, ...]) -> None:
+        """Run the failed jobs of the workflow runs that these checks belong to again."""
+        from agent_sync.gateway.transport.rest import Rest
+
+        call = Call("", attempted="running failed jobs again", area=Area.ACTIONS, is_write=True)
+        runs = dict.fromkeys(int(found[1]) for url in check_urls if (found := _RUN.search(url)))
+        for run in runs:
+            Rest(self).rerun_failed_jobs(run, call)
+
+
+def _scopes(headers: dict[str, str]) -> tuple[str, ...] | None:
+    listed = headers.get(SCOPES)
+    return None if listed is None else tuple(scope.strip() for scope in listed.split(",") if scope.strip())
+
+
+def _server_time(headers: dict[str, str]) -> datetime | None:
+    # A proxy may double the header: the first time in it is the server's own.
+    return moment_in(headers.get("date", ""))
+
+
+def _download(line: Line, address: str, call: Call) -> str:
+    """Fetch the log from where GitHub keeps it; the address itself is the permission, so no token goes along."""
+    parts = urlsplit(address)
+    if parts.scheme != "https" and not (line.endpoint.is_loopback and is_loopback(parts.hostname or "")):
+        message = "GitHub points to a log at an address that is not safe to read; it was not followed."
+        raise NotFound(message, attempted=call.attempted)
+    with line.failures.as_our_errors(call):
+        return line.patience.persist(lambda: _tail(line, address), is_write=False)
+
+
+def _tail(line: Line, address: str) -> str:
+    import httpx
+
+    from agent_sync.gateway.transport.wire import verification
+
+    line.counter.add()
+    headers = {"User-Agent": f"agent-sync/{__version__}", "Range": f"bytes=-{MOST_BYTES}"}
+    trust_env = not line.endpoint.is_loopback
+    client = httpx.Client(timeout=line.settings.github.timeout_s, trust_env=trust_env, verify=verification(address))
+    tail = b""
+    try:
+        with client, client.stream("GET", address, headers=headers) as answer:
+            if not answer.is_success:
+                raise FailedRequest(Trouble(TroubleKind.MISSING, f"The log is no longer there ({answer.status_code})."))
+            for piece in answer.iter_bytes():
+                tail = (tail + piece)[-MOST_BYTES:]
+    except httpx.HTTPError as error:
+        raise FailedRequest(Trouble(TroubleKind.LOST, f"The log could not be read ({type(error).__name__}).")) from None
+    return tail.decode("utf-8", errors="replace")

@@ -1,0 +1,1 @@
+"""Pull requests on GitHub: polled, written, and what is said of them."""

@@ -1,0 +1,91 @@
+"""Polls one pull request: its state, its reviews, whether it can be merged, and the checks of its head commit."""
+
+from dataclasses import replace
+
+from agent_sync.gateway.pulls.conversations import with_feedback
+from agent_sync.gateway.reads import check_of, pull_of
+from agent_sync.gateway.transport.answer import GraphQLAnswer, Json, nodes_of
+from agent_sync.gateway.transport.line import Call, Line, thing_at
+from agent_sync.gateway.transport.token import Area, advice
+from agent_sync.task.decision.facts import Pull
+from agent_sync.task.decision.feedback.checks import CheckRun
+
+PULL = ("repository", "pullRequest")
+ISSUE = ("repository", "issue")
+REVIEWS = (*PULL, "latestOpinionatedReviews")
+ROLLUP = (*PULL, "statusCheckRollup")
+HEAD = (*PULL, "headCommit")
+PARTS = ("baseRef", "mergeQueueEntry", "reviewRequests")
+# What a token may not see of these does not hide the rest.
+OPTIONAL = (ISSUE, REVIEWS, ROLLUP, HEAD, *((*PULL, part) for part in PARTS))
+# More than any commit has; a head that keeps moving must not make us turn pages for ever.
+MOST_PAGES = 30
+
+
+class PullReads(Line):
+    """One pull request, looked at again and again."""
+
+    def pull(self, number: int, *, with_checks: bool, issue: int | None = None) -> Pull:
+        """Return one pull request; checks that are refused to this token are None, with the reason."""
+        answer = _page(self, number, with_checks=with_checks, issue=issue)
+        is_closed = answer.at(*ISSUE, "state") == "CLOSED"
+        if not with_checks:
+            return replace(_polled_pull(answer, number), is_issue_closed=is_closed)
+        answer, checks = _all_checks(self, answer, number)
+        note = "" if checks is not None else advice(self.token.kind, Area.CHECKS).why
+        found = _polled_pull(answer, number)
+        return replace(found, checks=checks, checks_note=note, is_issue_closed=is_closed)
+
+
+def _polled_pull(answer: GraphQLAnswer, number: int) -> Pull:
+    node = _pull_in(answer, number)
+    return with_feedback(pull_of(node), node)
+
+
+def _page(
+    line: Line, number: int, *, with_checks: bool, after: str | None = None, issue: int | None = None
+) -> GraphQLAnswer:
+    asked = {"checks": with_checks, "after": after, "issue": issue or 0, "withIssue": issue is not None}
+    call = _call(number, line.names | {"number": number} | asked)
+    answer = line.send(call)
+    if answer.is_unknown_to_server:
+        # An Enterprise server that does not know merge queues, rules or workflow runs of a commit.
+        answer = line.send(replace(call, document="poll_plain"))
+    return line.require(answer, call, *OPTIONAL)
+
+
+def _call(number: int, values: Json) -> Call:
+    return Call("poll", values, f"reading pull request #{number}", Area.PULLS)
+
+
+def _pull_in(answer: GraphQLAnswer, number: int) -> Json:
+    return thing_at(answer, _call(number, {}), *PULL)
+
+
+def _all_checks(line: Line, answer: GraphQLAnswer, number: int) -> tuple[GraphQLAnswer, tuple[CheckRun, ...] | None]:
+    """Return the last page and the checks of all pages; None where GitHub keeps some of them back."""
+    found: list[CheckRun] = []
+    for _ in range(MOST_PAGES):
+        nodes = _contexts(answer).get("nodes") or []
+        if _is_kept_back(answer, nodes):
+            return answer, None
+        found += [check_of(node) for node in nodes_of(_contexts(answer))]
+        page = _contexts(answer).get("pageInfo") or {}
+        if not page.get("hasNextPage"):
+            break
+        head = _pull_in(answer, number)["headRefOid"]
+        answer = _page(line, number, with_checks=True, after=page["endCursor"])
+        if _pull_in(answer, number)["headRefOid"] != head:
+            # Pushed meanwhile: what was read belongs to a commit that is no longer the head.
+            found, answer = [], _page(line, number, with_checks=True)
+    return answer, tuple(found)
+
+
+def _contexts(answer: GraphQLAnswer) -> Json:
+    return answer.at(*ROLLUP, "contexts") or {}
+
+
+def _is_kept_back(answer: GraphQLAnswer, nodes: list[Json | None]) -> bool:
+    """A refused workflow name does not matter; a refused check, or none shown because of a refusal, does."""
+    is_silent = not nodes and answer.trouble_at(*HEAD) is not None
+    return is_silent or (answer.trouble_at(*ROLLUP) is not None and (not nodes or None in nodes))

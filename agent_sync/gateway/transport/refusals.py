@@ -1,0 +1,61 @@
+"""Refusals that no scope helps against, known by GitHub's own words, each with the step that does."""
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+
+_URL = re.compile(r"url=(https://[^\s;,]+)")
+_NEEDED = re.compile(r"requires one of the following scopes: \[([^\]]*)\]")
+# What a wider scope includes.
+_INCLUDED = {"project": {"read:project"}, "repo": {"public_repo", "repo:status", "repo_deployment"}}
+
+
+class Policy(Enum):
+    """Who keeps a token out that is good elsewhere, by the words GitHub uses."""
+
+    SAML = re.compile(r"SAML enforcement|saml_failure|SAML SSO", re.IGNORECASE)
+    OAUTH = re.compile(r"OAuth App access restrictions", re.IGNORECASE)
+    IP_LIST = re.compile(r"IP allow list", re.IGNORECASE)
+    CLASSIC = re.compile(r"forbids access via a personal access token \(classic\)", re.IGNORECASE)
+    FINE_GRAINED = re.compile(r"forbids access via a fine-grained personal access token", re.IGNORECASE)
+    LIFETIME = re.compile(r"forbids access via .*token.*lifetime", re.IGNORECASE)
+    ARCHIVED = re.compile(r"was archived so (?:it )?is read-only", re.IGNORECASE)
+
+
+_STEPS = {
+    Policy.OAUTH: "ask an owner of the organisation to approve the app, or export GH_TOKEN with a personal token",
+    Policy.IP_LIST: "connect through a network that the organisation's IP allow list names",
+    Policy.CLASSIC: "export GH_TOKEN with a fine-grained token for this organisation, or gh auth login",
+    Policy.FINE_GRAINED: "export GH_TOKEN with a classic token or one that the organisation has approved",
+    Policy.LIFETIME: "make a token that expires within the time the organisation allows",
+    Policy.ARCHIVED: "ask whoever administers the repository to unarchive it",
+}
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A refusal that is known: why, and the step that helps."""
+
+    policy: Policy
+    helps: str
+
+
+def known_refusal(message: str, *, sign_on: str = "") -> Refusal | None:
+    """Return which known refusal a sentence is; `sign_on` is the header that leads to single sign-on, if any."""
+    url = _URL.search(sign_on)
+    if url or Policy.SAML.value.search(message):
+        where = url[1] if url else "the organisation's single sign-on page (gh auth refresh leads there)"
+        return Refusal(Policy.SAML, f"authorise the token at {where}")
+    found = next((policy for policy in _STEPS if policy.value.search(message)), None)
+    return Refusal(found, _STEPS[found]) if found else None
+
+
+def needed_scopes(message: str) -> tuple[str, ...]:
+    """Return the scopes of which GitHub wants one."""
+    found = _NEEDED.search(message)
+    return tuple(re.findall(r"[\w:]+", found[1])) if found else ()
+
+
+def is_met(scope: str, needed: tuple[str, ...]) -> bool:
+    """Tell whether a scope would do where one of some is needed."""
+    return not needed or bool(({scope} | _INCLUDED.get(scope, set())) & set(needed))
