@@ -1,44 +1,50 @@
 """Gets the lease of an issue: first come, first served, everywhere where the remote is shared."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 from agent_sync.context import Context
 from agent_sync.errors import BadLease, Conflict, LeaseUnsettled, Refused
 from agent_sync.leases import rules
+from agent_sync.leases.claim_refs import (
+    first_seen_at,
+    known_claim,
+    push_address,
+    read_claim,
+    transport_here,
+    transport_of,
+)
+from agent_sync.leases.forks import refuse_fork
 from agent_sync.leases.identity import holder_here, worktree_id
-from agent_sync.leases.keeper import CloneKeeper, RemoteKeeper, keeper_for
-from agent_sync.leases.model import Lease, State, Tip, Where, mine_of
-from agent_sync.leases.note import mode_here
-from agent_sync.leases.refs.sightings import Sightings
-from agent_sync.leases.results import Change, Doubt, Lost, Outcome, Request, Unknown, Won
-from agent_sync.leases.words import held_by
+from agent_sync.leases.keeper import LeaseKeeper
+from agent_sync.leases.model import Lease, LeaseMode, LeaseState, Tip, proof_of
+from agent_sync.leases.refs.api_transport import ApiTransport
+from agent_sync.leases.refs.transports import CloneTransport, RemoteTransport
+from agent_sync.leases.refs.values import RefTransport, Where
+from agent_sync.leases.results import Doubt, LeaseChange, LeaseOutcome, LeaseRequest, NotHeld, Unknown, Won
+from agent_sync.leases.words import held_by, holder_name
 from agent_sync.system import clock
 from agent_sync.system.git import refuse_odd_branch
+from agent_sync.system.git_refusals import is_sign_in_trouble, is_unreachable, push_rule, rule_help, sign_in_error
 from agent_sync.task.decision.facts import PullState
 from agent_sync.task.decision.outside_text import one_line
 
-# Against these this clone can still keep claims for itself; against a claim that cannot be read it cannot.
-_LOCAL_INSTEAD = {
-    Doubt.REFUSED: "{remote} does not accept claim refs",
-    Doubt.UNREACHABLE: "{remote} cannot be reached",
-    Doubt.UNWRITTEN: "{remote} cannot be written to",
-}
-
 
 @dataclass(frozen=True)
-class Ask:
+class LeaseWish:
     """Who wants which issue, and how much it may cost another holder."""
 
     issue: int
     branch: str
     agent: str
     take_over: bool = False
+    # The user's word that a claim which only this clone sees will do.
+    local: bool = False
     agrees: Callable[[str], bool] = lambda _question: False
 
 
 @dataclass(frozen=True)
-class Hold:
+class AcquiredLease:
     """A lease that was got; `reason` says why for this clone only, `is_own` that it was ours already."""
 
     tip: Tip
@@ -47,47 +53,52 @@ class Hold:
     is_taken_over: bool = False
 
 
-def acquire(context: Context, ask: Ask) -> Hold:
+def mode_here(environment: Mapping[str, str]) -> LeaseMode:
+    """Return whether a claim made now expires: a session's hooks renew it, a person at a terminal does not."""
+    return LeaseMode.AUTO if environment.get("CLAUDECODE") == "1" else LeaseMode.MANUAL
+
+
+def acquire(context: Context, wish: LeaseWish) -> AcquiredLease:
     """Get the lease, or raise who has it; nothing else is written before."""
-    refuse_odd_branch(ask.branch)
-    now = clock.now()
-    keeper = keeper_for(context.git, context.place, context.settings, now)
-    outcome = keeper.acquire(ask.issue, _request(context, ask, branch=ask.branch))
-    reason = keeper.reason if isinstance(keeper, CloneKeeper) else _reason_for_clone(context, outcome)
-    if reason and not isinstance(keeper, CloneKeeper):
-        _refuse_known(context, keeper, ask.issue)
-        keeper = CloneKeeper(context.git, context.place, context.settings.git.remote, reason)
-        outcome = keeper.acquire(ask.issue, _request(context, ask, branch=ask.branch))
+    refuse_odd_branch(wish.branch)
+    keeper = LeaseKeeper(_transport_wished(context, wish), context.place)
+    outcome = keeper.acquire(wish.issue, _request(context, wish, branch=wish.branch))
+    if isinstance(outcome, Unknown) and outcome.refused and not isinstance(keeper.transport, ApiTransport):
+        # What git may not push may still go through GitHub's interface, to the very same ref.
+        keeper = LeaseKeeper(transport_here(context), context.place)
+        outcome = keeper.acquire(wish.issue, _request(context, wish, branch=wish.branch))
+    reason = _reason_for_clone(context, wish, outcome) if keeper.where is Where.REMOTE else ""
+    if reason:
+        _refuse_known(context, keeper.transport, wish.issue)
+        keeper = LeaseKeeper(CloneTransport(context.git, context.settings.git.remote, reason), context.place)
+        outcome = keeper.acquire(wish.issue, _request(context, wish, branch=wish.branch))
     match outcome:
         case Won(tip):
-            return Hold(tip, reason)
-        case Lost(tip) if _is_own(context, tip):
-            return Hold(tip, reason, is_own=True)
-        case Lost(tip) if ask.take_over:
-            return _taken_over(context, keeper, ask, tip)
-        case Lost(tip):
+            return AcquiredLease(tip, keeper.transport.reason)
+        case NotHeld(tip) if _is_own(context, tip):
+            return AcquiredLease(tip, keeper.transport.reason, is_own=True)
+        case NotHeld(tip) if wish.take_over:
+            return _take_over(context, keeper, wish, tip)
+        case NotHeld(tip):
             raise conflict(tip.lease)
         case Unknown():
-            raise _trouble(ask.issue, outcome)
+            raise unsettled(wish.issue, outcome)
 
 
 def confirm(context: Context, tip: Tip) -> None:
     """Forget how a lease was got, now that the claim file says so."""
-    keeper_for(context.git, context.place, context.settings, clock.now(), where=tip.where).confirm(mine_of(tip.lease))
+    _keeper_of(context, tip).confirm(proof_of(tip.lease))
 
 
 def give_up(context: Context, tip: Tip) -> None:
     """Give a lease back that was won for nothing; where that fails, the same claim made again finds it its own."""
-    now = clock.now()
-    keeper_for(context.git, context.place, context.settings, now, where=tip.where).release(
-        mine_of(tip.lease), Change(now)
-    )
+    _keeper_of(context, tip).release(proof_of(tip.lease), LeaseChange(clock.now()))
 
 
 def holder_known(context: Context, issue: int) -> Lease | None:
     """Return the lease by which somebody holds an issue, for a refusal that can then say more; one look."""
-    seen = keeper_for(context.git, context.place, context.settings, clock.now()).read(issue)
-    return seen.lease if isinstance(seen, Tip) and seen.lease.state is State.HELD else None
+    seen = read_claim(transport_here(context), issue)
+    return seen.lease if isinstance(seen, Tip) and seen.lease.state is LeaseState.HELD else None
 
 
 def conflict(lease: Lease) -> Conflict:
@@ -96,23 +107,63 @@ def conflict(lease: Lease) -> Conflict:
     return Conflict(message, attempted=f"claiming issue #{lease.issue}", helps="agent-sync next")
 
 
-def _request(context: Context, ask: Ask, *, branch: str) -> Request:
-    holder = holder_here(context.place, agent=ask.agent)
+def _keeper_of(context: Context, tip: Tip) -> LeaseKeeper:
+    return LeaseKeeper(transport_of(context, tip.where), context.place)
+
+
+def _request(context: Context, wish: LeaseWish, *, branch: str) -> LeaseRequest:
+    holder = holder_here(context.place, agent=wish.agent)
     ttl = context.settings.lease.ttl_s
-    return Request(holder, clock.now(), ttl, mode_here(context.environment), branch=branch, phase="coding")
+    return LeaseRequest(holder, clock.now(), ttl, mode_here(context.environment), branch=branch, phase="coding")
 
 
-def _reason_for_clone(context: Context, outcome: Outcome) -> str:
-    """Return why a claim can only be kept in this clone; a push that may have arrived is no such reason."""
-    if not isinstance(outcome, Unknown) or (outcome.is_sent and not outcome.refused):
+def _transport_wished(context: Context, wish: LeaseWish) -> RefTransport:
+    """Return where the claim goes: this clone by the user's word, unless somebody was last seen to hold the issue."""
+    if not wish.local:
+        refuse_fork(context, push_address(context), wish.issue)
+        return transport_here(context)
+    remote = context.git.remote(context.settings.git.remote)
+    if remote:
+        _refuse_known(context, RemoteTransport(context.git, remote), wish.issue)
+    return CloneTransport(context.git, context.settings.git.remote, "--local was given")
+
+
+def _reason_for_clone(context: Context, wish: LeaseWish, outcome: LeaseOutcome) -> str:
+    """Return why a claim can only be kept in this clone: nobody answered, and no push can have arrived.
+
+    A remote that answered and will not take the claim is an error that says so: two machines must not take the same
+    issue because git was not signed in.
+    """
+    if not isinstance(outcome, Unknown):
         return ""
-    return _LOCAL_INSTEAD.get(outcome.doubt, "").format(remote=context.settings.git.remote)
+    remote = context.settings.git.remote
+    if outcome.doubt in {Doubt.UNREACHABLE, Doubt.UNWRITTEN} and not outcome.is_sent and is_unreachable(outcome.reason):
+        return f"{remote} cannot be reached"
+    address = push_address(context)
+    attempted, otherwise = (
+        f"claiming issue #{wish.issue}",
+        f"or agent-sync claim {wish.issue} --local for this clone only",
+    )
+    if is_sign_in_trouble(outcome.reason):
+        raise sign_in_error(outcome.reason, remote=remote, address=address, attempted=attempted, otherwise=otherwise)
+    if outcome.refused:
+        raise refs_refused(remote, outcome.reason, attempted=attempted, otherwise=otherwise)
+    return ""
 
 
-def _refuse_known(context: Context, keeper: RemoteKeeper, issue: int) -> None:
+def refs_refused(remote: str, said: str, *, attempted: str, otherwise: str) -> Refused:
+    """Return that a remote takes no refs of ours, by which rule, and what can be done instead."""
+    rule = push_rule(said)
+    by = f", by {rule.value}" if rule else ""
+    message = f"{remote} takes no claim refs{by}: {one_line(said, limit=900)}"
+    helps = f"{rule_help(rule) if rule else 'allow refs/agentsync/* on the server'}; {otherwise}"
+    return Refused(message, attempted=attempted, helps=helps)
+
+
+def _refuse_known(context: Context, transport: RefTransport, issue: int) -> None:
     """Stop before an issue is claimed for this clone only that somebody held when the remote was last seen."""
-    known = keeper.remote_store.known(issue)
-    if isinstance(known, Tip) and known.lease.state is State.HELD and not _is_own(context, known):
+    known = known_claim(transport, issue)
+    if isinstance(known, Tip) and known.lease.state is LeaseState.HELD and not _is_own(context, known):
         raise conflict(known.lease)
 
 
@@ -126,34 +177,47 @@ def _is_own(context: Context, tip: Tip) -> bool:
     return is_written or tip.lease.holder.worktree == worktree_id(context.place)
 
 
-def _taken_over(context: Context, keeper: RemoteKeeper | CloneKeeper, ask: Ask, tip: Tip) -> Hold:
-    _refuse_taking_over(context, ask, tip)
-    reason = keeper.reason if isinstance(keeper, CloneKeeper) else ""
-    outcome = keeper.take_over(tip, _request(context, ask, branch=tip.lease.branch or ask.branch))
+def _take_over(context: Context, keeper: LeaseKeeper, wish: LeaseWish, tip: Tip) -> AcquiredLease:
+    _refuse_taking_over(context, wish, tip)
+    reason = keeper.transport.reason
+    note = f"Taken over from {holder_name(tip.lease)}" + (
+        ", who claimed it by hand: a person agreed" if tip.lease.mode is LeaseMode.MANUAL else ""
+    )
+    request = replace(_request(context, wish, branch=tip.lease.branch or wish.branch), note=note)
+    outcome = keeper.take_over(tip, request)
     match outcome:
         case Won(won):
-            return Hold(won, reason, is_taken_over=True)
-        case Lost(other) if _is_own(context, other):
+            return AcquiredLease(won, reason, is_taken_over=True)
+        case NotHeld(other) if _is_own(context, other):
             # The push of a run of ours that was killed has arrived only now.
-            return Hold(other, reason, is_taken_over=True)
-        case Lost(other):
+            return AcquiredLease(other, reason, is_taken_over=True)
+        case NotHeld(other):
             raise conflict(other.lease)
         case Unknown():
-            raise _trouble(ask.issue, outcome)
+            raise unsettled(wish.issue, outcome)
 
 
-def _refuse_taking_over(context: Context, ask: Ask, tip: Tip) -> None:
+def _refuse_taking_over(context: Context, wish: LeaseWish, tip: Tip) -> None:
     """Look at what could speak against it, what costs nothing first, and ask a human last."""
     lease = _as_heard_of(context, tip)
     found = _objection(context, lease)
     if found is None:
         moved, is_open = _has_moved(context, tip), _has_open_pull(context, lease)
         found = _objection(context, lease, branch_moved=moved, has_open_pull=is_open)
-    if found is rules.Objection.OPEN_PULL and ask.agrees(f"Issue #{ask.issue}: {found}. Take it over?"):
+    if found in _askable(context) and wish.agrees(f"Issue #{wish.issue}: {found}. Take it over?"):
         return
     if found:
-        message = f"Issue #{ask.issue} cannot be taken over: {found}. It is held by {held_by(lease)}."
-        raise Refused(message, attempted=f"taking issue #{ask.issue} over", helps="agent-sync status --all")
+        message = f"Issue #{wish.issue} cannot be taken over: {found}. It is held by {held_by(lease)}."
+        is_manual = found is rules.TakeOverObjection.MANUAL
+        helps = "a person in a terminal may add --yes" if is_manual else "agent-sync status --all"
+        raise Refused(message, attempted=f"taking issue #{wish.issue} over", helps=helps)
+
+
+def _askable(context: Context) -> frozenset[rules.TakeOverObjection]:
+    """Return what a human may overrule; that a person has left a claim made by hand, no session of an agent may say."""
+    is_session = mode_here(context.environment) is LeaseMode.AUTO
+    manual = frozenset() if is_session else frozenset({rules.TakeOverObjection.MANUAL})
+    return frozenset({rules.TakeOverObjection.OPEN_PULL}) | manual
 
 
 def _as_heard_of(context: Context, tip: Tip) -> Lease:
@@ -161,12 +225,12 @@ def _as_heard_of(context: Context, tip: Tip) -> Lease:
     now = clock.now()
     if not rules.is_ahead(tip.lease.renewed_at, now):
         return tip.lease
-    return tip.lease.model_copy(update={"renewed_at": Sightings(context.place).first(tip, now)})
+    return tip.lease.model_copy(update={"renewed_at": first_seen_at(context.place, tip, now)})
 
 
 def _objection(
     context: Context, lease: Lease, *, branch_moved: bool = False, has_open_pull: bool = False
-) -> rules.Objection | None:
+) -> rules.TakeOverObjection | None:
     return rules.objection_to_taking_over(
         lease,
         clock.now(),
@@ -184,7 +248,7 @@ def _has_moved(context: Context, tip: Tip) -> bool:
         return False
     here = context.git.head_of(branch) if tip.where is Where.CLONE else None
     is_shared = tip.where is Where.REMOTE
-    heads = {here, context.git.fetched(context.settings.git.remote, branch) if is_shared else None} - {None}
+    heads = {here, context.git.fetch_branch(context.settings.git.remote, branch) if is_shared else None} - {None}
     return any(rules.has_moved(context.git.committed_at(head), tip.lease, clock.now()) for head in heads if head)
 
 
@@ -193,7 +257,8 @@ def _has_open_pull(context: Context, lease: Lease) -> bool:
     return pull is not None and pull.state is PullState.OPEN
 
 
-def _trouble(issue: int, unknown: Unknown) -> BadLease | LeaseUnsettled:
+def unsettled(issue: int, unknown: Unknown) -> BadLease | LeaseUnsettled:
+    """Return that it cannot be told who holds an issue, and why."""
     reason = one_line(unknown.reason, limit=300)
     if unknown.doubt in {Doubt.UNREADABLE, Doubt.TOO_NEW}:
         return BadLease(reason, attempted=f"claiming issue #{issue}", helps="agent-sync next")

@@ -1,14 +1,20 @@
 """Stands between a claim and the world: whoever has lost the lease neither pushes code nor writes to GitHub."""
 
+from collections.abc import Iterable
+
 from agent_sync.context import Context
 from agent_sync.errors import BadConfig, Conflict, LeaseUnsettled
-from agent_sync.leases.model import State
-from agent_sync.leases.note import change_of, keeper_of, mine_in, noted
-from agent_sync.leases.results import BranchRefused, Doubt, Lost, Seen, Unknown, Won
-from agent_sync.leases.rules import Standing, standing
+from agent_sync.leases.claim_refs import push_address, read_claim, transport_of
+from agent_sync.leases.keeper import LeaseKeeper
+from agent_sync.leases.model import LeaseProof, LeaseState, Tip
+from agent_sync.leases.refs.values import Where
+from agent_sync.leases.results import BranchRefused, ClaimSeen, Doubt, LeaseChange, NotHeld, Unknown, Won
+from agent_sync.leases.rules import HoldingState, holding_state
 from agent_sync.leases.words import held_by
-from agent_sync.system import clock
-from agent_sync.task.claim.model import Claim
+from agent_sync.system import clock, git_branches
+from agent_sync.system.git import NETWORK_LIMIT
+from agent_sync.system.git_refusals import push_failure
+from agent_sync.task.claim.model import Claim, LeaseNote
 from agent_sync.task.decision import situations
 from agent_sync.task.decision.actions import BranchPushed, LeaseLost, LeaseUnknown, LeftOnHook
 from agent_sync.task.decision.evolve import evolve
@@ -16,14 +22,53 @@ from agent_sync.task.decision.next_step import next_step
 from agent_sync.task.decision.outside_text import quoted
 
 # What keeps a claim from being acted on.
-Stop = LeaseLost | LeaseUnknown | LeftOnHook
+LeaseStop = LeaseLost | LeaseUnknown | LeftOnHook
 # A hook waits for it; a remote that is slower than this is asked again at the next event.
 READ_LIMIT = 20.0
+# What git tells a pre-push hook of each ref: the local one and its commit, the remote one and its commit.
+_PRE_PUSH_FIELDS = 4
 # Trouble that may be over the next time; the rest stays as it is however often it is tried.
 _PASSING = frozenset({Doubt.UNREACHABLE, Doubt.UNWRITTEN})
 
 
-def stopped(context: Context, claim: Claim, *, is_ending: bool = False, looks_again: bool = False) -> Stop | None:
+def lease_note(tip: Tip) -> LeaseNote:
+    """Return what a claim remembers of the lease it has."""
+    lease = tip.lease
+    return LeaseNote(
+        where=tip.where.value,
+        epoch=lease.epoch,
+        nonce=lease.nonce,
+        sha=tip.sha,
+        renewed_at=lease.renewed_at,
+        ttl_s=lease.ttl_s,
+        mode=lease.mode.value,
+    )
+
+
+def proof_in(claim: Claim, lease: LeaseNote) -> LeaseProof:
+    """Return what proves that a claim's lease is its own."""
+    return LeaseProof(claim.issue_number, lease.epoch, lease.nonce)
+
+
+def change_of(claim: Claim, *, session: str = "") -> LeaseChange:
+    """Return what a renewal tells others of the claim as it is now."""
+    return LeaseChange(
+        clock.now(),
+        branch=claim.branch or None,
+        pr=claim.pr_number,
+        phase=claim.phase.value,
+        session=session or None,
+    )
+
+
+def keeper_of(context: Context, lease: LeaseNote, *, limit_s: float = NETWORK_LIMIT) -> LeaseKeeper:
+    """Return whoever keeps a lease that was got earlier."""
+    return LeaseKeeper(transport_of(context, Where(lease.where), limit_s=limit_s), context.place)
+
+
+def lease_stop(
+    context: Context, claim: Claim, *, is_ending: bool = False, looks_again: bool = False
+) -> LeaseStop | None:
     """Return what keeps a claim from being acted on, from one look at its ref; a claim without a lease has no fence.
 
     One that was given back is free for others, so that only its end may still be gone through. Work that was left on
@@ -35,10 +80,10 @@ def stopped(context: Context, claim: Claim, *, is_ending: bool = False, looks_ag
     if known and not (looks_again and claim.is_left):
         return known
     try:
-        keeper = keeper_of(context, claim.lease, limit_s=READ_LIMIT)
+        transport = transport_of(context, Where(claim.lease.where), limit_s=READ_LIMIT)
     except BadConfig as error:
         return LeaseUnknown(error.happened, error.helps)
-    return _judged(context, claim, keeper.read(claim.issue_number), is_ending=is_ending) or known
+    return _judge(context, claim, read_claim(transport, claim.issue_number), is_ending=is_ending) or known
 
 
 def known_loss(claim: Claim) -> LeaseLost | LeftOnHook | None:
@@ -48,17 +93,17 @@ def known_loss(claim: Claim) -> LeaseLost | LeftOnHook | None:
     return LeftOnHook(claim.lease.left_on) if claim.lease and claim.is_left else None
 
 
-def gone_to(found: LeaseLost | LeftOnHook) -> str:
+def whereabouts(found: LeaseLost | LeftOnHook) -> str:
     """Return where the work went, in a few words."""
     return f"held by {found.lost_to}" if isinstance(found, LeaseLost) else f"left on the hook of {found.worker}"
 
 
 def must_hold(context: Context, claim: Claim, *, attempted: str) -> None:
     """Stop a command whose claim is somebody else's now, or cannot be told to be ours."""
-    refuse(context, claim, stopped(context, claim), attempted=attempted)
+    refuse(context, claim, lease_stop(context, claim), attempted=attempted)
 
 
-def refuse(context: Context, claim: Claim, found: Stop | None, *, attempted: str) -> None:
+def refuse(context: Context, claim: Claim, found: LeaseStop | None, *, attempted: str) -> None:
     """Raise what was found, and remember a loss."""
     match found:
         case LeaseLost(lost_to):
@@ -68,7 +113,7 @@ def refuse(context: Context, claim: Claim, found: Stop | None, *, attempted: str
                 message, attempted=attempted, helps=next_step(situations.Lost(claim.issue_number, lost_to)).command
             )
         case LeftOnHook(worker):
-            left = situations.LeftOnHook(claim.issue_number, worker)
+            left = situations.OnHook(claim.issue_number, worker)
             message = f"Issue #{claim.issue_number} was left on the hook of {worker}. Nothing was written."
             raise Conflict(message, attempted=attempted, helps=next_step(left).command)
         case LeaseUnknown(reason, helps):
@@ -87,8 +132,15 @@ def remember(context: Context, claim: Claim, outcome: LeaseLost | LeftOnHook | B
         return context.store.save(token, seen=claim, changed=changed)
 
 
-def push(context: Context, claim: Claim, branch: str, sha: str) -> BranchPushed | Stop:
-    """Push the branch, with the lease in the same breath where there is one."""
+def push(context: Context, claim: Claim, branch: str, sha: str) -> BranchPushed | LeaseStop:
+    """Push the branch, with the lease in the same breath where there is one; from then on it has an upstream."""
+    outcome = _push(context, claim, branch, sha)
+    if isinstance(outcome, BranchPushed):
+        git_branches.set_upstream(context.git, context.settings.git.remote, branch)
+    return outcome
+
+
+def _push(context: Context, claim: Claim, branch: str, sha: str) -> BranchPushed | LeaseStop:
     lease, remote = claim.lease, context.settings.git.remote
     if lease is None:
         context.git.push(remote, branch, sha)
@@ -96,21 +148,21 @@ def push(context: Context, claim: Claim, branch: str, sha: str) -> BranchPushed 
     known = known_loss(claim)
     if known:
         return known
-    outcome = keeper_of(context, lease).push_branch(branch, sha, mine_in(claim, lease), change_of(claim))
+    outcome = keeper_of(context, lease).push_branch(branch, sha, proof_in(claim, lease), change_of(claim))
     match outcome:
         case Won(tip):
-            return BranchPushed(sha, noted(tip))
+            return BranchPushed(sha, lease_note(tip))
         case BranchRefused(reason):
-            raise context.git.push_failure(reason, remote, branch)
-        case Lost(tip):
+            raise push_failure(reason, remote=remote, address=push_address(context), branch=branch)
+        case NotHeld(tip):
             return LeaseLost(held_by(tip.lease))
         case Unknown(Doubt.VANISHED):
-            return _vanished(context, claim)
+            return _ref_gone(context, claim)
         case Unknown(_, reason):
             return LeaseUnknown(quoted(reason, limit=300))
 
 
-def pushed(context: Context, claim: Claim, branch: str, sha: str) -> Claim:
+def push_or_refuse(context: Context, claim: Claim, branch: str, sha: str) -> Claim:
     """Push for a command, which says at once what stands against it; return the claim with its renewed lease."""
     outcome = push(context, claim, branch, sha)
     if isinstance(outcome, BranchPushed):
@@ -119,11 +171,34 @@ def pushed(context: Context, claim: Claim, branch: str, sha: str) -> Claim:
     raise AssertionError
 
 
+def push_refusal(context: Context, lines: Iterable[str], *, remote: str) -> str | None:
+    """Return why git must not push what its pre-push hook was told of; only a lease that is certainly lost counts."""
+    claim = context.store.read()
+    if claim is None or claim.lease is None or remote != context.settings.git.remote:
+        return None
+    if f"refs/heads/{claim.branch}" not in pushed_refs(lines):
+        return None
+    found = lease_stop(context, claim)
+    if not isinstance(found, LeaseLost | LeftOnHook):
+        return None
+    remember(context, claim, found)
+    return (
+        f"branch {claim.branch} was not pushed: issue #{claim.issue_number} is {whereabouts(found)}. "
+        "The commits stay here; see `agent-sync status`."
+    )
+
+
+def pushed_refs(lines: Iterable[str]) -> frozenset[str]:
+    """Return the remote refs that a pre-push hook's input speaks of."""
+    parts = (line.split() for line in lines)
+    return frozenset(words[2] for words in parts if len(words) == _PRE_PUSH_FIELDS)
+
+
 def finish(context: Context, claim: Claim) -> None:
     """Mark the work as done, so that the issue can be claimed again should it be reopened."""
     if claim.lease is None or not claim.may_act:
         return
-    outcome = keeper_of(context, claim.lease).finish(mine_in(claim, claim.lease), change_of(claim))
+    outcome = keeper_of(context, claim.lease).finish(proof_in(claim, claim.lease), change_of(claim))
     if isinstance(outcome, Unknown):
         _put_off(context, claim, outcome, "finishing the claim")
 
@@ -132,7 +207,7 @@ def release(context: Context, claim: Claim) -> None:
     """Give the lease back; whoever has it meanwhile keeps it."""
     if claim.lease is None or not claim.may_act:
         return
-    mine, change = mine_in(claim, claim.lease), change_of(claim)
+    mine, change = proof_in(claim, claim.lease), change_of(claim)
     outcome = keeper_of(context, claim.lease).release(mine, change)
     if isinstance(outcome, Unknown):
         _put_off(context, claim, outcome, "giving the claim back")
@@ -146,17 +221,17 @@ def _put_off(context: Context, claim: Claim, doubt: Unknown, attempted: str) -> 
         raise LeaseUnsettled(message, attempted=attempted, helps="run the same command again, or agent-sync sync")
 
 
-def _judged(context: Context, claim: Claim, seen: Seen, *, is_ending: bool) -> LeaseLost | LeaseUnknown | None:
+def _judge(context: Context, claim: Claim, seen: ClaimSeen, *, is_ending: bool) -> LeaseLost | LeaseUnknown | None:
     if isinstance(seen, Unknown):
         return LeaseUnknown(quoted(seen.reason, limit=300))
     if claim.lease is None or seen is None:
-        return _vanished(context, claim)
-    is_lost = standing(mine_in(claim, claim.lease), seen) is Standing.LOST
-    is_given_back = seen.lease.state is State.RELEASED and not is_ending
+        return _ref_gone(context, claim)
+    is_lost = holding_state(proof_in(claim, claim.lease), seen) is HoldingState.LOST
+    is_given_back = seen.lease.state is LeaseState.RELEASED and not is_ending
     return LeaseLost(held_by(seen.lease)) if is_lost or is_given_back else None
 
 
-def _vanished(context: Context, claim: Claim) -> LeaseUnknown:
+def _ref_gone(context: Context, claim: Claim) -> LeaseUnknown:
     """Return that the ref was deleted, which no second try mends, and what does."""
     where = context.settings.git.remote if claim.lease and claim.lease.where == "remote" else "this clone"
     helps = f"run `agent-sync release --force`, then `agent-sync claim {claim.issue_number}` to recreate it"

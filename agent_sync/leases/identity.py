@@ -9,9 +9,8 @@ from pathlib import Path
 from agent_sync.errors import BadLease
 from agent_sync.leases.model import Holder
 from agent_sync.system import files
-from agent_sync.worktree import Place
+from agent_sync.worktree import WORKTREE_ID, Place
 
-FILE_NAME = "worktree-id"
 _ID = re.compile(rb"[0-9a-f]{32}")
 
 
@@ -22,12 +21,12 @@ def fresh_id() -> str:
 
 def known_worktree_id(place: Place) -> str | None:
     """Return the id of a worktree that has one, and make none up."""
-    return worktree_id(place) if (Path(place.state_dir) / FILE_NAME).exists() else None
+    return worktree_id(place) if (Path(place.state_dir) / WORKTREE_ID).exists() else None
 
 
 def worktree_id(place: Place) -> str:
     """Return the id of a worktree, made up when it is first asked for."""
-    path = Path(place.state_dir) / FILE_NAME
+    path = Path(place.state_dir) / WORKTREE_ID
     found = files.read_own(path)
     if found is None:
         _create(path, fresh_id().encode())

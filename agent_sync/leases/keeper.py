@@ -1,181 +1,161 @@
-"""Keeps leases, for everybody who shares the remote or for this clone only, behind one set of orders."""
+"""Carries out orders about leases: get one, take one over, renew it, push under it, give it back."""
 
 from datetime import datetime
-from typing import Protocol
+from functools import cached_property
 
+from agent_sync.leases import rules
+from agent_sync.leases.claim_refs import forget_refusal, known_claims, read_claim, remember_refusal
 from agent_sync.leases.identity import worktree_id
-from agent_sync.leases.model import Mine, State, Tip, Where
-from agent_sync.leases.refs import beginning, holding
-from agent_sync.leases.refs.bench import Bench
-from agent_sync.leases.refs.intents import Intents
-from agent_sync.leases.refs.probe import Probe, probe
-from agent_sync.leases.refs.refusals import Refusals
-from agent_sync.leases.refs.stores import CloneStore, RemoteStore, Store
-from agent_sync.leases.results import BranchRefused, Change, Listing, Outcome, Request, Seen, Unknown, Unreadable
-from agent_sync.settings import Settings
-from agent_sync.system.git import NETWORK_LIMIT, Git, Remote, no_remote
+from agent_sync.leases.intents import BEGINNINGS, Intent, Intents, Verb
+from agent_sync.leases.model import Lease, LeaseProof, LeaseState, Tip
+from agent_sync.leases.orders import Acquisition, Beginning, GaveUp, HolderOrder, LeaseOrder, TakeOver
+from agent_sync.leases.refs.api_transport import ApiTransport
+from agent_sync.leases.refs.compare_and_swap import Swapped, Tried, compare_and_swap
+from agent_sync.leases.refs.probe import Probe, probe, refuses_all_refs
+from agent_sync.leases.refs.values import CLAIMS, BranchHead, PushResult, RefTransport, Where
+from agent_sync.leases.results import (
+    BranchRefused,
+    ClaimSeen,
+    Doubt,
+    LeaseChange,
+    LeaseOutcome,
+    LeaseRequest,
+    Listing,
+    NotHeld,
+    Unknown,
+    Unreadable,
+    Won,
+)
 from agent_sync.worktree import Place
 
 
-class Keeper(Protocol):
-    """Whoever keeps leases; won, lost and unknown are told by reading the ref, never by an error's text."""
+class LeaseKeeper:
+    """The leases of one transport, seen from one worktree; what came of an order is read from the ref."""
+
+    def __init__(self, transport: RefTransport, place: Place) -> None:
+        self.transport = transport
+        self._place = place
 
     @property
     def where(self) -> Where:
         """How far its leases hold."""
+        return self.transport.where
 
-    def acquire(self, issue: int, request: Request) -> Outcome:
-        """Take an issue that nobody holds."""
+    @cached_property
+    def _intents(self) -> Intents:
+        return Intents(self._place, worktree_id(self._place))
 
-    def take_over(self, seen: Tip, request: Request) -> Outcome:
+    def acquire(self, issue: int, request: LeaseRequest) -> LeaseOutcome:
+        """Take an issue that nobody holds; a remote that takes no claim refs is remembered as such."""
+        outcome = self._begin(Acquisition(issue, Verb.ACQUIRE, self._intents, request, self._begun(issue)))
+        if isinstance(outcome, Unknown) and outcome.refused and not isinstance(self.transport, ApiTransport):
+            remember_refusal(self._place, self.transport.url, request.now)
+        return outcome
+
+    def take_over(self, seen: Tip, request: LeaseRequest) -> LeaseOutcome:
         """Take an issue from its holder, if its ref still is what was judged by the rules."""
+        issue = seen.lease.issue
+        return self._begin(TakeOver(issue, Verb.TAKE_OVER, self._intents, request, self._begun(issue), seen))
 
-    def confirm(self, mine: Mine) -> None:
+    def confirm(self, mine: LeaseProof) -> None:
         """Forget how a lease was got, once its holder has saved that it has it."""
-
-    def renew(self, mine: Mine, change: Change) -> Outcome:
-        """Let a lease run anew."""
-
-    def release(self, mine: Mine, change: Change) -> Outcome:
-        """Give an issue back."""
-
-    def finish(self, mine: Mine, change: Change) -> Outcome:
-        """Mark an issue's work as done."""
-
-    def push_branch(self, branch: str, sha: str, mine: Mine, change: Change) -> Outcome | BranchRefused:
-        """Push a branch forward together with a renewal."""
-
-    def read(self, issue: int) -> Seen:
-        """Return what an issue's ref holds now; None means that nobody ever claimed it."""
-
-    def list(self) -> Listing | Unknown:
-        """Return what all claim refs hold now."""
-
-
-class RefKeeper(Keeper):
-    """Keeps leases in a store of refs."""
-
-    def __init__(self, store: Store, place: Place) -> None:
-        self._bench = Bench(store, Intents(place, worktree_id(place)))
-
-    @property
-    def where(self) -> Where:
-        """How far its leases hold."""
-        return self._bench.store.where
-
-    def acquire(self, issue: int, request: Request) -> Outcome:
-        """Take an issue that nobody holds."""
-        return beginning.acquire(self._bench, issue, request)
-
-    def take_over(self, seen: Tip, request: Request) -> Outcome:
-        """Take an issue from its holder, if its ref still is what was judged by the rules."""
-        return beginning.take_over(self._bench, seen, request)
-
-    def confirm(self, mine: Mine) -> None:
-        """Forget how a lease was got, once its holder has saved that it has it."""
-        pending = self._bench.begun(mine.issue)
+        pending = self._begun(mine.issue)
         if pending and pending.nonce == mine.nonce:
-            self._bench.intents.settle(mine.issue)
+            self._intents.settle(mine.issue)
 
-    def renew(self, mine: Mine, change: Change) -> Outcome:
+    def renew(self, mine: LeaseProof, change: LeaseChange) -> LeaseOutcome:
         """Let a lease run anew."""
-        return holding.renew(self._bench, mine, change)
+        return _without_branch(self._renew(mine, change, None))
 
-    def release(self, mine: Mine, change: Change) -> Outcome:
-        """Give an issue back."""
-        return holding.end(self._bench, mine, change, State.RELEASED)
+    def release(self, mine: LeaseProof, change: LeaseChange) -> LeaseOutcome:
+        """Give an issue back; once ended, it stays as it ended."""
+        return self._end(mine, Verb.RELEASE, LeaseState.RELEASED, change.now)
 
-    def finish(self, mine: Mine, change: Change) -> Outcome:
-        """Mark an issue's work as done."""
-        return holding.end(self._bench, mine, change, State.DONE)
+    def finish(self, mine: LeaseProof, change: LeaseChange) -> LeaseOutcome:
+        """Mark an issue's work as done; once ended, it stays as it ended."""
+        return self._end(mine, Verb.FINISH, LeaseState.DONE, change.now)
 
-    def push_branch(self, branch: str, sha: str, mine: Mine, change: Change) -> Outcome | BranchRefused:
-        """Push a branch forward together with a renewal."""
-        return holding.push_branch(self._bench, mine, change, (branch, sha))
+    def push_branch(self, branch: str, sha: str, mine: LeaseProof, change: LeaseChange) -> LeaseOutcome | BranchRefused:
+        """Push a branch and renew the lease in one go: whoever lost the lease cannot push."""
+        return self._renew(mine, change, BranchHead(branch, sha))
 
-    def read(self, issue: int) -> Seen:
-        """Return what an issue's ref holds now."""
-        return self._bench.store.look(issue)
+    def read(self, issue: int) -> ClaimSeen:
+        """Return what an issue's ref holds now; None means that nobody ever claimed it."""
+        return read_claim(self.transport, issue)
 
     def list(self) -> Listing | Unknown:
         """Return what all claim refs hold now."""
-        found = self._bench.store.everything()
-        if isinstance(found, Unknown):
-            return found
+        trouble = self.transport.fetch([CLAIMS])
+        if trouble:
+            return Unknown(Doubt.UNREACHABLE, trouble)
+        found = known_claims(self.transport)
         tips = tuple(one for one in found if isinstance(one, Tip))
         return Listing(tips, tuple(one for one in found if isinstance(one, Unreadable)))
 
-
-class RemoteKeeper(RefKeeper):
-    """Keeps leases on the shared remote, by compare-and-swap in a push; only a configured remote has one."""
-
-    def __init__(self, git: Git, place: Place, remote: str | Remote, *, limit_s: float = NETWORK_LIMIT) -> None:
-        found = git.must_have(remote) if isinstance(remote, str) else remote
-        self._url = found.push_url
-        self._store = RemoteStore(git, found, limit_s)
-        self._refusals = Refusals(place)
-        super().__init__(self._store, place)
-
-    @property
-    def address(self) -> str:
-        """What git is told to talk to."""
-        return self._store.address
-
-    @property
-    def remote_store(self) -> RemoteStore:
-        """The refs of the remote, for whoever moves others together with claims."""
-        return self._store
-
-    def acquire(self, issue: int, request: Request) -> Outcome:
-        """Take an issue that nobody holds; a remote that takes no claim refs is remembered as such."""
-        outcome = super().acquire(issue, request)
-        if isinstance(outcome, Unknown) and outcome.refused:
-            self._refusals.remember(self._url, request.now)
-        return outcome
-
     def probe(self, now: datetime) -> Probe:
         """Try what the remote takes, and remember the answer."""
-        found = probe(self._store)
+        found = probe(self.transport)
         if found.is_accepted:
-            self._refusals.forget(self._url)
+            forget_refusal(self._place, self.transport.url)
         elif found.is_refused:
-            self._refusals.remember(self._url, now)
+            remember_refusal(self._place, self.transport.url, now)
         return found
 
+    def _begun(self, issue: int) -> Intent | None:
+        """Return the last attempt of this worktree to get an issue, if its holder has not confirmed it."""
+        pending = self._intents.pending(issue)
+        return pending if pending and pending.verb in BEGINNINGS else None
 
-class CloneKeeper(RefKeeper):
-    """Keeps leases in this clone; `reason` says why not on the remote."""
+    def _begin(self, order: Beginning) -> LeaseOutcome:
+        outcome = _without_branch(self._carry_out(order))
+        pending = self._begun(order.issue) if isinstance(outcome, NotHeld) else None
+        if pending and isinstance(outcome, NotHeld) and pending.old != outcome.tip.sha:
+            # From where it is now our push cannot arrive any more.
+            self._intents.settle(order.issue)
+        return outcome
 
-    def __init__(self, git: Git, place: Place, remote: str, reason: str = "") -> None:
-        super().__init__(CloneStore(git, remote), place)
-        self.reason = reason
+    def _renew(self, mine: LeaseProof, change: LeaseChange, branch: BranchHead | None) -> LeaseOutcome | BranchRefused:
+        def renewal(tip: Tip) -> Lease:
+            return rules.renewed_lease(tip, change)
+
+        order = HolderOrder(mine.issue, Verb.RENEW, self._intents, mine, renewal, rules.parent_of_renewal, branch)
+        return self._hold(order)
+
+    def _end(self, mine: LeaseProof, verb: Verb, state: LeaseState, now: datetime) -> LeaseOutcome:
+        def ending(tip: Tip) -> Lease:
+            return rules.ended_lease(tip, state, now)
+
+        order = HolderOrder(mine.issue, verb, self._intents, mine, ending, lambda tip: tip.sha)
+        return _without_branch(self._hold(order))
+
+    def _hold(self, order: HolderOrder) -> LeaseOutcome | BranchRefused:
+        outcome = self._carry_out(order)
+        if not isinstance(outcome, Unknown):
+            self._intents.settle(order.issue)
+        return outcome
+
+    def _carry_out(self, order: LeaseOrder) -> LeaseOutcome | BranchRefused:
+        match compare_and_swap(self.transport, order):
+            case Swapped(_, _, pushed) if pushed.result is PushResult.BRANCH_REFUSED:
+                return BranchRefused(pushed.text)
+            case Swapped(lease, updates, _):
+                return Won(Tip(updates[0].new, lease, self.where))
+            case GaveUp(tried):
+                return self._doubt(order.issue, tried)
+            case Won() | NotHeld() | Unknown() | BranchRefused() as outcome:
+                return outcome
+
+    def _doubt(self, issue: int, tried: Tried[Lease]) -> Unknown:
+        """Say why a lease is not in, though its ref can be read and stands where it stood."""
+        pushed = tried.pushed
+        if pushed.result is PushResult.REJECTED and refuses_all_refs(self.transport, pushed, tried.updates[0].new):
+            self._intents.settle(issue)
+            return Unknown(Doubt.REFUSED, pushed.text)
+        # The intent stays: a push that is still on its way is ours when it arrives.
+        return Unknown(Doubt.UNWRITTEN, pushed.text, is_sent=pushed.was_sent)
 
 
-def keeper_for(  # noqa: PLR0913  # a worktree, its settings, and what the caller knows
-    git: Git,
-    place: Place,
-    settings: Settings,
-    now: datetime,
-    *,
-    where: Where | None = None,
-    limit_s: float = NETWORK_LIMIT,
-) -> RemoteKeeper | CloneKeeper:
-    """Return the keeper for new leases, or the one that keeps a lease got earlier, whose `where` is given.
-
-    A clone without any remote keeps leases itself; one that lacks the remote it is told to use does not guess.
-    """
-    remote = settings.git.remote
-    if where is Where.REMOTE:
-        return RemoteKeeper(git, place, remote, limit_s=limit_s)
-    if where is Where.CLONE:
-        return CloneKeeper(git, place, remote, "the claim was made so")
-    if settings.lease.where == "clone":
-        return CloneKeeper(git, place, remote, "the settings say so")
-    found = git.remote(remote)
-    if found is None:
-        if others := git.remotes():
-            raise no_remote(remote, others)
-        return CloneKeeper(git, place, remote, f"there is no remote {remote}")
-    if since := Refusals(place).since(found.push_url, now):
-        return CloneKeeper(git, place, remote, f"{remote} refused claim refs on {since:%Y-%m-%d %H:%M} UTC")
-    return RemoteKeeper(git, place, found, limit_s=limit_s)
+def _without_branch(outcome: LeaseOutcome | BranchRefused) -> LeaseOutcome:
+    if isinstance(outcome, BranchRefused):
+        raise AssertionError("no branch was pushed")  # noqa: TRY004  # a caller cannot cause it
+    return outcome

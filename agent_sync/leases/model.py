@@ -8,8 +8,9 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from agent_sync.errors import BadLease, LeaseTooNew
-from agent_sync.system.bounds import LARGEST_NUMBER, Count, Moment, Name, Number, Ttl, writable
+from agent_sync.leases.refs.values import Where
 from agent_sync.system.git import LONGEST_BRANCH
+from agent_sync.task.claim.model import LARGEST_NUMBER, Count, Moment, Name, Number, Ttl, writable
 
 SCHEMA_VERSION = 1
 FILE_NAME = "claim.json"
@@ -21,7 +22,7 @@ Nonce = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 Sha = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})?$")]
 
 
-class State(StrEnum):
+class LeaseState(StrEnum):
     """What a claim ref says of its issue."""
 
     HELD = "held"
@@ -29,27 +30,20 @@ class State(StrEnum):
     DONE = "done"
 
 
-class Mode(StrEnum):
+class LeaseMode(StrEnum):
     """Whether a lease runs out by itself."""
 
     AUTO = "auto"
     MANUAL = "manual"
 
 
-class Where(StrEnum):
-    """How far a lease holds: for everybody who shares the remote, or for this clone only."""
-
-    REMOTE = "remote"
-    CLONE = "clone"
-
-
-class Part(BaseModel):
+class LeaseValue(BaseModel):
     """A value that is read strictly, never changes, and keeps what newer programs wrote beside it."""
 
     model_config = ConfigDict(frozen=True, extra="allow", strict=True)
 
 
-class Holder(Part):
+class Holder(LeaseValue):
     """Who holds a lease; the worktree counts, the rest is for people to read."""
 
     host: Name
@@ -59,7 +53,7 @@ class Holder(Part):
     agent: Name = ""
 
 
-class Lease(Part):
+class Lease(LeaseValue):
     """One state of one issue's claim."""
 
     schema_version: Literal[1] = 1
@@ -67,11 +61,11 @@ class Lease(Part):
     holder: Holder
     epoch: Number
     nonce: Nonce
-    state: Annotated[State, Field(strict=False)]
+    state: Annotated[LeaseState, Field(strict=False)]
     acquired_at: Moment
     renewed_at: Moment
     ttl_s: Ttl
-    mode: Annotated[Mode, Field(strict=False)] = Mode.AUTO
+    mode: Annotated[LeaseMode, Field(strict=False)] = LeaseMode.AUTO
     branch: BranchName = ""
     pr: Number | None = None
     phase: Name = ""
@@ -97,7 +91,7 @@ class Tip:
 
 
 @dataclass(frozen=True)
-class Mine:
+class LeaseProof:
     """What a holder must remember to prove that a lease is its own."""
 
     issue: int
@@ -105,9 +99,9 @@ class Mine:
     nonce: str
 
 
-def mine_of(lease: Lease) -> Mine:
+def proof_of(lease: Lease) -> LeaseProof:
     """Return what the holder of a lease remembers of it."""
-    return Mine(lease.issue, lease.epoch, lease.nonce)
+    return LeaseProof(lease.issue, lease.epoch, lease.nonce)
 
 
 def parse(content: bytes, *, issue: int) -> Lease:

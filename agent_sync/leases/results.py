@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from agent_sync.leases.model import Holder, Mode, Tip
+from agent_sync.leases.model import Holder, LeaseMode, Tip
 
 
 class Doubt(StrEnum):
@@ -26,7 +26,7 @@ class Won:
 
 
 @dataclass(frozen=True)
-class Lost:
+class NotHeld:
     """The lease is not, or no longer, the caller's; `tip` says whose it is, or that it has ended."""
 
     tip: Tip
@@ -71,25 +71,27 @@ class Listing:
     unreadable: tuple[Unreadable, ...] = ()
 
 
-Outcome = Won | Lost | Unknown
-Seen = Tip | Unknown | None
+LeaseOutcome = Won | NotHeld | Unknown
+ClaimSeen = Tip | Unknown | None
 
 
 @dataclass(frozen=True)
-class Request:
+class LeaseRequest:
     """What whoever wants an issue says about itself."""
 
     holder: Holder
     now: datetime
     ttl_s: float
-    mode: Mode = Mode.AUTO
+    mode: LeaseMode = LeaseMode.AUTO
     branch: str = ""
     pr: int | None = None
     phase: str = ""
+    # Why an earlier holding ends with this one, for whoever reads the ref's history.
+    note: str = ""
 
 
 @dataclass(frozen=True)
-class Change:
+class LeaseChange:
     """What a renewal changes beside the time; None keeps what is there."""
 
     now: datetime
@@ -97,4 +99,4 @@ class Change:
     pr: int | None = None
     phase: str | None = None
     session: str | None = None
-    mode: Mode | None = None
+    mode: LeaseMode | None = None

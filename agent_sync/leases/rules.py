@@ -4,9 +4,9 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from agent_sync.errors import BadLease
-from agent_sync.leases.model import Holder, Lease, Mine, Mode, State, Tip
-from agent_sync.leases.results import Change, Request
-from agent_sync.system.bounds import LARGEST_NUMBER, LONGEST_TTL_S, following
+from agent_sync.leases.model import Holder, Lease, LeaseMode, LeaseProof, LeaseState, Tip
+from agent_sync.leases.results import LeaseChange, LeaseRequest
+from agent_sync.task.claim.model import LARGEST_NUMBER, LONGEST_TTL_S, following
 
 ALLOWANCE_S = 60.0
 RENEWALS_PER_TTL = 4
@@ -14,7 +14,7 @@ RENEWALS_PER_TTL = 4
 SLUNG = "slung to "
 
 
-class Standing(StrEnum):
+class HoldingState(StrEnum):
     """Where a holder stands with what it holds."""
 
     HELD = "held"
@@ -23,7 +23,7 @@ class Standing(StrEnum):
     VANISHED = "vanished"
 
 
-class Objection(StrEnum):
+class TakeOverObjection(StrEnum):
     """Why a lease may not be taken over; the value is the sentence."""
 
     ENDED = "it is not held by anybody; it can simply be claimed"
@@ -35,7 +35,7 @@ class Objection(StrEnum):
 
 def is_expired(lease: Lease, now: datetime, allowance_s: float = ALLOWANCE_S) -> bool:
     """Tell whether a lease has run out, with an allowance for clocks that differ."""
-    return lease.mode is Mode.AUTO and now > expires_at(lease, now) + span(allowance_s)
+    return lease.mode is LeaseMode.AUTO and now > expires_at(lease, now) + span(allowance_s)
 
 
 def expires_at(lease: Lease, now: datetime) -> datetime:
@@ -76,17 +76,17 @@ def objection_to_taking_over(  # noqa: PLR0913  # every fact that can speak agai
     has_open_pull: bool,
     consent: bool,
     allowance_s: float = ALLOWANCE_S,
-) -> Objection | None:
+) -> TakeOverObjection | None:
     """Return what speaks against taking a lease from its holder, if anything does."""
-    if lease.state is not State.HELD:
-        return Objection.ENDED
-    if lease.mode is Mode.MANUAL:
-        return Objection.MANUAL
+    if lease.state is not LeaseState.HELD:
+        return TakeOverObjection.ENDED
+    if lease.mode is LeaseMode.MANUAL:
+        return TakeOverObjection.MANUAL
     if not is_expired(lease, now, allowance_s):
-        return Objection.NOT_EXPIRED
+        return TakeOverObjection.NOT_EXPIRED
     if branch_moved:
-        return Objection.BRANCH_MOVED
-    return Objection.OPEN_PULL if has_open_pull and not consent else None
+        return TakeOverObjection.BRANCH_MOVED
+    return TakeOverObjection.OPEN_PULL if has_open_pull and not consent else None
 
 
 def is_mine(lease: Lease, nonce: str) -> bool:
@@ -94,16 +94,16 @@ def is_mine(lease: Lease, nonce: str) -> bool:
     return lease.nonce == nonce
 
 
-def standing(mine: Mine, tip: Tip | None) -> Standing:
+def holding_state(mine: LeaseProof, tip: Tip | None) -> HoldingState:
     """Tell where a holder stands, from what its ref holds now."""
     if tip is None:
-        return Standing.VANISHED
+        return HoldingState.VANISHED
     if not is_mine(tip.lease, mine.nonce) or tip.lease.epoch > mine.epoch:
-        return Standing.LOST
-    return Standing.HELD if tip.lease.state is State.HELD else Standing.FINISHED
+        return HoldingState.LOST
+    return HoldingState.HELD if tip.lease.state is LeaseState.HELD else HoldingState.FINISHED
 
 
-def acquired(issue: int, request: Request, nonce: str, before: Tip | None) -> Lease:
+def acquired_lease(issue: int, request: LeaseRequest, nonce: str, before: Tip | None) -> Lease:
     """Return the first lease of a holding, one epoch after whatever was there before."""
     if before and before.lease.epoch == LARGEST_NUMBER:
         raise BadLease(f"The claim of #{issue} is at its last epoch, {LARGEST_NUMBER}, after which none can follow.")
@@ -112,7 +112,7 @@ def acquired(issue: int, request: Request, nonce: str, before: Tip | None) -> Le
         holder=request.holder,
         epoch=before.lease.epoch + 1 if before else 1,
         nonce=nonce,
-        state=State.HELD,
+        state=LeaseState.HELD,
         acquired_at=request.now,
         renewed_at=request.now,
         ttl_s=request.ttl_s,
@@ -124,7 +124,7 @@ def acquired(issue: int, request: Request, nonce: str, before: Tip | None) -> Le
     )
 
 
-def renewed(before: Tip, change: Change) -> Lease:
+def renewed_lease(before: Tip, change: LeaseChange) -> Lease:
     """Return a lease that runs anew from now; a clock that was set back a little does not shorten it."""
     lease = before.lease
     named = {"branch": change.branch, "pr": change.pr, "phase": change.phase, "mode": change.mode}
@@ -135,7 +135,7 @@ def renewed(before: Tip, change: Change) -> Lease:
     return _next(before, said | _at(lease, change.now))
 
 
-def ended(before: Tip, state: State, now: datetime) -> Lease:
+def ended_lease(before: Tip, state: LeaseState, now: datetime) -> Lease:
     """Return a lease that its holder has given back, or whose work is done."""
     return _next(before, {"state": state} | _at(before.lease, now))
 

@@ -3,15 +3,18 @@
 from datetime import datetime
 
 from agent_sync.leases import rules
-from agent_sync.leases.model import Lease, Mode, State, Where
+from agent_sync.leases.model import Lease, LeaseMode, LeaseState
+from agent_sync.leases.refs.values import Where
 from agent_sync.system import clock
+from agent_sync.task.claim.model import LeaseNote
+from agent_sync.task.decision.actions import LeaseLost, LeaseUnknown, LeftOnHook
 from agent_sync.task.decision.outside_text import quoted
 
 MINUTE, HOUR, DAY = 60, 3600, 86_400
 _UNITS = ((DAY, "d"), (HOUR, "h"), (MINUTE, "min"))
 
 
-def holder(lease: Lease) -> str:
+def holder_name(lease: Lease) -> str:
     """Return who holds a lease: the agent, and the person and machine it runs on."""
     place = quoted(f"{lease.holder.user}@{lease.holder.host}")
     return f"{quoted(lease.holder.agent, limit=60)} ({place})" if lease.holder.agent else place
@@ -20,18 +23,18 @@ def holder(lease: Lease) -> str:
 def held_by(lease: Lease) -> str:
     """Return who holds a lease, since when, on which branch and until when."""
     branch = f" on branch {quoted(lease.branch)}" if lease.branch else ""
-    if lease.state is not State.HELD:
+    if lease.state is not LeaseState.HELD:
         left = moment(rules.heard_of_at(lease.renewed_at, clock.now()))
-        did = "finished" if lease.state is State.DONE else "released"
+        did = "finished" if lease.state is LeaseState.DONE else "released"
         where = f" (branch {quoted(lease.branch)})" if lease.branch else ""
-        return f"{holder(lease)}, who {did} it at {left}{where}"
+        return f"{holder_name(lease)}, who {did} it at {left}{where}"
     since = moment(rules.heard_of_at(lease.acquired_at, clock.now()))
-    return f"{holder(lease)} since {since}{branch}; {expiry(lease)}"
+    return f"{holder_name(lease)} since {since}{branch}; {expiry(lease)}"
 
 
 def expiry(lease: Lease) -> str:
     """Return until when a lease lasts if nobody renews it."""
-    if lease.mode is Mode.MANUAL:
+    if lease.mode is LeaseMode.MANUAL:
         return "it was claimed by hand and never expires"
     return f"it expires at {moment(rules.expires_at(lease, clock.now()))} unless it is renewed"
 
@@ -47,7 +50,7 @@ def span(seconds: float) -> str:
     return next((f"{left // size} {unit}" for size, unit in _UNITS if left >= size), f"{left} s")
 
 
-def ended(where: str, *, remote: str) -> str:
+def release_text(where: str, *, remote: str) -> str:
     """Return for whom a lease was given back."""
     whom = f"everyone who uses {remote}" if Where(where) is Where.REMOTE else "this clone only"
     return f"Its lease was released for {whom}."
@@ -58,3 +61,25 @@ def scope(where: str, *, remote: str, reason: str = "") -> str:
     if Where(where) is Where.REMOTE:
         return f"The claim holds for everyone who uses {remote}."
     return f"The claim holds for this clone only{f': {reason}' if reason else ''}."
+
+
+def lease_line(lease: LeaseNote | None, found: LeaseLost | LeaseUnknown | LeftOnHook | None, *, remote: str) -> str:
+    """Return for whom a claim's lease holds, its mode, age and end; `found` is what a look at its ref came to."""
+    if lease is None:
+        return ""
+    match found:
+        case LeaseLost(lost_to):
+            return f"LOST: the issue is held by {lost_to}. Nothing more will be written to GitHub from here."
+        case LeftOnHook(worker):
+            return f"left on the hook of {worker}, where the next session takes it."
+        case LeaseUnknown(reason):
+            return f"unknown: {reason} Nothing will be written to GitHub until it can be checked."
+        case None:
+            return f"{scope(lease.where, remote=remote)} {_age_and_end(lease, clock.now())}"
+
+
+def _age_and_end(lease: LeaseNote, now: datetime) -> str:
+    renewed_at = rules.heard_of_at(lease.renewed_at, now)
+    age = (now - renewed_at).total_seconds()
+    ends = "never expires (claimed by hand)" if lease.mode == "manual" else f"expires in {span(lease.ttl_s - age)}"
+    return f"Epoch {lease.epoch}, renewed {span(age)} ago ({moment(renewed_at)}), {ends}."

@@ -4,12 +4,12 @@ from agent_sync.context import Context
 from agent_sync.task.decision.outside_text import one_line, quoted
 from agent_sync.work.hook.attempts import lost_tries, reason_to_escalate
 from agent_sync.work.hook.evidence import json_hash
-from agent_sync.work.hook.model import Hook, HookResult
+from agent_sync.work.hook.model import HookResult, WorkHook
 
 LABEL = "needs-human"
 
 
-def ask_human(context: Context, hook: Hook) -> str:
+def ask_human(context: Context, hook: WorkHook) -> str:
     """Label the issue and comment once for this many failures; return the reason."""
     task, issue = hook.task, hook.status.issue
     if task is None or issue is None:

@@ -1,4 +1,4 @@
-"""Puts a result on the hook: validated, with evidence of our own making, and with what follows from a failure."""
+"""Puts a result on the hook, with evidence of our own making and what follows, and takes finished work off it."""
 
 import json
 from dataclasses import dataclass
@@ -8,43 +8,52 @@ from pydantic import Field
 
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError, BadInput
-from agent_sync.leases.identity import worktree_id
-from agent_sync.leases.model import Mode
+from agent_sync.leases.identity import holder_here, worktree_id
+from agent_sync.leases.model import LeaseMode
+from agent_sync.system.git_tree import tree_of
 from agent_sync.system.masking import masked_values
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.releasing import give_back
+from agent_sync.work.claims import ending_change, held_work, holding_of, readable_hook, renewal_change
 from agent_sync.work.escalation import ask_human, file_discovered
-from agent_sync.work.held import held_work, readable
-from agent_sync.work.holdings import ending_step, holding_of, renewal_step
 from agent_sync.work.hook import attempts, moves
 from agent_sync.work.hook.evidence import Standpoint, evidence_of
-from agent_sync.work.hook.model import Hook, HookError, HookResult, HookTask, Json, NewTask, Outcome, Shape
+from agent_sync.work.hook.model import (
+    DiscoveredTask,
+    HookError,
+    HookResult,
+    HookTask,
+    JsonObject,
+    ResultStatus,
+    Shape,
+    WorkHook,
+)
 from agent_sync.work.hook.names import WorkerName
-from agent_sync.work.hook.orders import Order, Step, carry_out
-from agent_sync.work.hook.sight import Sight
-from agent_sync.work.hook.states import State
+from agent_sync.work.hook.orders import Order, carry_out, hook_change
+from agent_sync.work.hook.states import WorkState
+from agent_sync.work.hook.view import WorkView
 from agent_sync.work.hook.wording import understood, writable
 
 HELP = "agent-sync worker result --help"
 
 
-class Given(Shape):
+class GivenResult(Shape):
     """What a worker may say of its result; the evidence is ours to make, and a task or hashes it names are checked."""
 
     task_id: str | None = None
-    status: Outcome | None = Field(default=None, strict=False)
-    output: Json | None = None
+    status: ResultStatus | None = Field(default=None, strict=False)
+    output: JsonObject | None = None
     error: HookError | None = None
-    evidence: Json | None = None
-    discovered_tasks: tuple[NewTask, ...] = ()
+    evidence: JsonObject | None = None
+    discovered_tasks: tuple[DiscoveredTask, ...] = ()
 
 
 @dataclass(frozen=True)
-class Finished:
+class FinishedWork:
     """A result that hangs on the hook, and what came of it."""
 
     worker: WorkerName
-    hook: Hook
+    hook: WorkHook
     escalated: str = ""
     filed: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
@@ -52,64 +61,86 @@ class Finished:
     is_repeat: bool = False
 
 
-def given_of(content: str) -> Given:
+def parse_result(content: str) -> GivenResult:
     """Read a result file, without the secrets in it; what is wrong is said field by field."""
     with understood("The result", helps=HELP):
-        given = Given.model_validate_json(content)
-        return Given.model_validate_json(json.dumps(masked_values(given.values())))
+        given = GivenResult.model_validate_json(content)
+        return GivenResult.model_validate_json(json.dumps(masked_values(given.values())))
 
 
-def failure(code: str, message: str, *, recoverable: bool) -> Given:
+def failed_result(code: str, message: str, *, recoverable: bool) -> GivenResult:
     """Return the result of work that has failed."""
     with understood("The result", helps=HELP):
         error = HookError(code=writable(code), message=writable(message), recoverable=recoverable)
-    return Given(error=error)
+    return GivenResult(error=error)
 
 
-def finish_work(context: Context, name: str, given: Given, *, open_issues: bool) -> Finished:
+def finish_work(context: Context, name: str, given: GivenResult, *, open_issues: bool) -> FinishedWork:
     """Put a result on the hook, then do what follows; all of it may be repeated and happens once."""
     claim = context.store.read()
 
-    def decide(sight: Sight, now: datetime) -> Order[Finished]:
-        seen = readable(sight, name, attempted="giving a result")
+    def decide(view: WorkView, now: datetime) -> Order[FinishedWork]:
+        seen = readable_hook(view, name, attempted="giving a result")
         if seen.hook and _is_given(context, seen.hook, given):
-            return Order(Finished(seen.name, seen.hook, is_repeat=True, notes=sight.notes))
-        held = held_work(context, sight, name, attempted="giving a result")
+            return Order(FinishedWork(seen.name, seen.hook, is_repeat=True, notes=view.notes))
+        held = held_work(context, view, name, attempted="giving a result")
         result = _result(context, held.hook, given, claim, now)
-        moved = moves.finished(held.hook, result, holding_of(held.tip.lease, str(held.name)))
+        moved = moves.after_result(held.hook, result, holding_of(held.tip.lease, str(held.name)))
         # Failed work that is not tried again is kept until a human has looked, however long that takes.
-        mode = Mode.MANUAL if moved.hook.state is State.FAILED else Mode.AUTO
-        claim_step = renewal_step(held.tip, now, mode=mode, phase=str(result.status).lower())
+        mode = LeaseMode.MANUAL if moved.hook.state is WorkState.FAILED else LeaseMode.AUTO
+        claim_now = renewal_change(held.tip, now, mode=mode, phase=str(result.status).lower())
         if may_be_requeued(moved.hook):
-            claim_step = ending_step(held.tip, now)
-        return Order(
-            Finished(held.name, moved.hook, notes=sight.notes), (claim_step, Step(held.name.ref, held.sha, moved))
-        )
+            claim_now = ending_change(held.tip, now)
+        hook = hook_change(held.name.ref, held.sha, moved, now)
+        return Order(FinishedWork(held.name, moved.hook, notes=view.notes), (claim_now, hook))
 
     done = carry_out(context, decide)
-    return _followed_up(context, done.value, claim, open_issues=open_issues)
+    return _follow_up(context, done.value, claim, open_issues=open_issues)
 
 
-def may_be_requeued(hook: Hook) -> bool:
+@dataclass(frozen=True)
+class ClearedHook:
+    """A hook that is empty now; `before` is what hung there, if anything did."""
+
+    worker: WorkerName
+    before: WorkHook | None
+    notes: tuple[str, ...] = ()
+
+
+def clear_hook(context: Context, name: str, *, dry_run: bool = False) -> ClearedHook:
+    """Take work that is complete, failed or cancelled off a hook; its history stays."""
+
+    def decide(view: WorkView, now: datetime) -> Order[ClearedHook]:
+        seen = readable_hook(view, name, attempted="clearing a hook")
+        if seen.hook is None or seen.hook.state is WorkState.EMPTY:
+            return Order(ClearedHook(seen.name, None, view.notes))
+        moved = moves.after_clear(seen.hook, now, holder_here(context.place).user)
+        cleared = ClearedHook(seen.name, seen.hook, view.notes)
+        return Order(cleared, (hook_change(seen.name.ref, seen.sha, moved, now),))
+
+    return carry_out(context, decide, dry_run=dry_run).value
+
+
+def may_be_requeued(hook: WorkHook) -> bool:
     """Tell whether failed work may simply be slung again, so that its claim is free."""
-    is_failed = hook.state is State.FAILED and hook.task is not None
+    is_failed = hook.state is WorkState.FAILED and hook.task is not None
     return is_failed and not attempts.reason_to_escalate(hook.attempts, hook.task.id if hook.task else "")
 
 
-def _is_given(context: Context, hook: Hook, given: Given) -> bool:
+def _is_given(context: Context, hook: WorkHook, given: GivenResult) -> bool:
     """Tell whether this very result was given before, by this worktree, and its answer was lost."""
     result = hook.result
     if result is None or hook.status.worktree != worktree_id(context.place):
         return False
     said = (result.status, result.output, result.error, result.discovered_tasks)
-    return said == (_outcome(given), given.output, given.error, given.discovered_tasks)
+    return said == (_status(given), given.output, given.error, given.discovered_tasks)
 
 
-def _outcome(given: Given) -> Outcome:
-    return given.status or (Outcome.FAILED if given.error else Outcome.COMPLETE)
+def _status(given: GivenResult) -> ResultStatus:
+    return given.status or (ResultStatus.FAILED if given.error else ResultStatus.COMPLETE)
 
 
-def _result(context: Context, hook: Hook, given: Given, claim: Claim | None, now: datetime) -> HookResult:
+def _result(context: Context, hook: WorkHook, given: GivenResult, claim: Claim | None, now: datetime) -> HookResult:
     task = hook.task
     assert task is not None  # noqa: S101  # no hook without a task can be held
     if given.task_id not in {None, task.id}:
@@ -119,7 +150,7 @@ def _result(context: Context, hook: Hook, given: Given, claim: Claim | None, now
     with understood("The result", helps=HELP):
         return HookResult(
             task_id=task.id,
-            status=_outcome(given),
+            status=_status(given),
             output=given.output,
             error=given.error,
             evidence=evidence,
@@ -127,7 +158,7 @@ def _result(context: Context, hook: Hook, given: Given, claim: Claim | None, now
         )
 
 
-def _refuse_other_hashes(given: Given, task: HookTask, ours: Json) -> None:
+def _refuse_other_hashes(given: GivenResult, task: HookTask, ours: JsonObject) -> None:
     """Stop a result that brings hashes along which are not those of its own input and output."""
     wrong = [key for key in ("inputHash", "outputHash") if (given.evidence or {}).get(key, ours[key]) != ours[key]]
     if wrong:
@@ -135,24 +166,24 @@ def _refuse_other_hashes(given: Given, task: HookTask, ours: Json) -> None:
         raise BadInput(message, helps="leave evidence out; it is made here")
 
 
-def _standpoint(context: Context, claim: Claim | None, hook: Hook) -> Standpoint:
+def _standpoint(context: Context, claim: Claim | None, hook: WorkHook) -> Standpoint:
     branch = hook.status.branch
     commit = context.git.head_of(branch) or ""
-    tree = context.git.ask("rev-parse", "--verify", "--quiet", f"{commit}^{{tree}}").stdout.strip() if commit else ""
+    tree = tree_of(context.git, commit) if commit else ""
     pull = claim.pr_number if claim and claim.issue_number == hook.status.issue else None
     return Standpoint(commit, tree, pull)
 
 
-def _followed_up(context: Context, finished: Finished, claim: Claim | None, *, open_issues: bool) -> Finished:
+def _follow_up(context: Context, finished: FinishedWork, claim: Claim | None, *, open_issues: bool) -> FinishedWork:
     """Do what follows from a result; trouble with GitHub is told and can be repeated by the same command."""
     hook, changes = finished.hook, finished.__dict__.copy()
     try:
         if open_issues and hook.result and hook.status.issue:
             changes["filed"] = file_discovered(context, hook.status.issue, hook.result)
-        if hook.state is State.FAILED and not may_be_requeued(hook):
+        if hook.state is WorkState.FAILED and not may_be_requeued(hook):
             changes["escalated"] = ask_human(context, hook)
-        elif hook.state is State.FAILED and claim and claim.issue_number == hook.status.issue:
+        elif hook.state is WorkState.FAILED and claim and claim.issue_number == hook.status.issue:
             changes["trouble"] = give_back(context, claim, reason="the attempt has failed", force=False).trouble
     except AgentSyncError as error:
         changes["trouble"] = str(error)
-    return Finished(**changes)
+    return FinishedWork(**changes)

@@ -1,21 +1,20 @@
-"""Tells a session that begins what hangs on its hook: work that is there is begun at once, and nobody is asked."""
+"""GUPP, the rule of work hooks: a session that starts with work on its hook begins it at once and asks nobody."""
 
 from agent_sync.context import Context
 from agent_sync.system import clock
 from agent_sync.task.decision.outside_text import quoted
 from agent_sync.work import identity
-from agent_sync.work.hook.model import Handoff, Hook
+from agent_sync.work.hook.model import Handoff, WorkHook
 from agent_sync.work.hook.names import WorkerName, worker_named
-from agent_sync.work.hook.reading import look
-from agent_sync.work.hook.shelf import shelf_for
-from agent_sync.work.hook.sight import Sight
-from agent_sync.work.prime import RUNS, Prime, Verdict
-from agent_sync.work.take import judged
+from agent_sync.work.hook.reading import view_here
+from agent_sync.work.hook.view import WorkView
+from agent_sync.work.take import take_decision_here
+from agent_sync.work.take_decision import RUNS, TakeDecision, TakeVerdict
 
 HUMAN = "Merging, closing, forcing and deleting stay with a human."
-_VERBS = {Verdict.START: "Start", Verdict.RESUME: "Resume", Verdict.RESTART: "Restart"}
+_VERBS = {TakeVerdict.START: "Start", TakeVerdict.RESUME: "Resume", TakeVerdict.RESTART: "Restart"}
 # What a worker should know although it cannot work.
-_TOLD = frozenset({Verdict.REPORT_DAMAGED, Verdict.REPORT_ORPHANED, Verdict.FINISH_FIRST})
+_TOLD = frozenset({TakeVerdict.REPORT_DAMAGED, TakeVerdict.REPORT_ORPHANED, TakeVerdict.FINISH_FIRST})
 
 
 def gupp(context: Context, session_id: str) -> str | None:
@@ -24,26 +23,26 @@ def gupp(context: Context, session_id: str) -> str | None:
     if not said:
         return None
     now = clock.now()
-    sight = look(shelf_for(context, now), limit_s=context.settings.worker.fetch_limit_s)
-    name = worker_named(said, sight.hooks)
+    view = view_here(context, limit_s=context.settings.worker.fetch_limit_s)
+    name = worker_named(said, view.hooks)
     if session_id:
         identity.remember_session(context, name, session_id)
-    seen = sight.hooks.get(name)
-    found = judged(context, sight, seen, now)
+    seen = view.hooks.get(name)
+    found = take_decision_here(context, view, seen, now)
     if found.verdict in RUNS and seen and seen.hook:
-        return "\n".join([*_work(name, seen.hook, found), *sight.notes])
+        return "\n".join([*_work(name, seen.hook, found), *view.notes])
     if found.verdict in _TOLD:
         reason = seen.damage if seen and seen.damage else found.reason
         advice = f"The work hook of {name} has a problem: {quoted(reason, limit=300)}. Try: agent-sync worker repair"
-        return "\n".join([advice, *sight.notes])
-    return _stale(name, sight)
+        return "\n".join([advice, *view.notes])
+    return _stale(name, view)
 
 
-def _stale(name: WorkerName, sight: Sight) -> str | None:
-    return f"The work hook of {name} could not be read. {' '.join(sight.notes)}" if sight.trouble else None
+def _stale(name: WorkerName, view: WorkView) -> str | None:
+    return f"The work hook of {name} could not be read. {' '.join(view.notes)}" if view.trouble else None
 
 
-def _work(name: WorkerName, hook: Hook, found: Prime) -> list[str]:
+def _work(name: WorkerName, hook: WorkHook, found: TakeDecision) -> list[str]:
     task, context = hook.task, hook.context
     if task is None or context is None:
         return []

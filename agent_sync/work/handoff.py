@@ -2,35 +2,39 @@
 
 from dataclasses import dataclass, replace
 from datetime import datetime
+from pathlib import Path
 
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError, BadInput, GitFailed
 from agent_sync.leases.fence import remember
-from agent_sync.leases.model import Mode, Tip
-from agent_sync.leases.refs.stores import Branch
-from agent_sync.system import clock
-from agent_sync.system.bounds import following
+from agent_sync.leases.model import LeaseMode, Tip
+from agent_sync.leases.refs.compare_and_swap import RefChange
+from agent_sync.leases.refs.git_refs import commit_tree
+from agent_sync.leases.refs.values import BranchHead, NewCommit
+from agent_sync.system.git_history import commit_of, links_in
+from agent_sync.system.git_tree import tree_of, tree_of_files
+from agent_sync.task.claim.model import following
 from agent_sync.task.decision.actions import LeftOnHook
-from agent_sync.work.held import HeldWork, held_work
-from agent_sync.work.holdings import holding_of, renewal_step
+from agent_sync.work.claims import HeldWork, held_work, holding_of, renewal_change
 from agent_sync.work.hook import moves
-from agent_sync.work.hook.model import Handoff, Hook
+from agent_sync.work.hook.model import Handoff, WorkHook
 from agent_sync.work.hook.names import WorkerName, rescue_ref
-from agent_sync.work.hook.orders import Order, Step, carry_out
-from agent_sync.work.hook.reading import look
-from agent_sync.work.hook.shelf import shelf_for
-from agent_sync.work.hook.sight import Sight
-from agent_sync.work.hook.states import State
+from agent_sync.work.hook.orders import Order, carry_out, hook_change
+from agent_sync.work.hook.reading import view_here
+from agent_sync.work.hook.states import WorkState
+from agent_sync.work.hook.view import WorkView
 from agent_sync.work.hook.wording import understood, writable
-from agent_sync.work.rescue import not_kept, rescue_commit
+from agent_sync.worktree import CLAIM_NAME
 
 WAITS = "handed off"
 MOST_FILES = 200
+# As a pattern, because git refuses to be told of a path by name that is ignored anyway.
+_CLAIM_FILES = f":(exclude,top,glob){CLAIM_NAME[:-1]}[{CLAIM_NAME[-1]}]*"
 STAY = "Do not end the session: the handoff is not saved yet."
 
 
 @dataclass(frozen=True)
-class Note:
+class HandoffNote:
     """What the next session is told."""
 
     reason: str = "context_limit"
@@ -50,28 +54,29 @@ class HandedOver:
     is_repeat: bool = False
 
 
-def hand_off(context: Context, name: str, note: Note) -> HandedOver:
+def hand_off(context: Context, name: str, note: HandoffNote) -> HandedOver:
     """Leave the work on the hook; any failure says that the session must not end."""
     try:
-        return _handed_off(context, name, note)
+        return _hand_off(context, name, note)
     except AgentSyncError as error:
         error.happened = f"{error.happened.rstrip()} {STAY}"
         raise
 
 
-def _handed_off(context: Context, name: str, note: Note) -> HandedOver:
-    def decide(sight: Sight, now: datetime) -> Order[HandedOver]:
-        held = held_work(context, sight, name, attempted="handing off")
+def _hand_off(context: Context, name: str, note: HandoffNote) -> HandedOver:
+    def decide(view: WorkView, now: datetime) -> Order[HandedOver]:
+        held = held_work(context, view, name, attempted="handing off")
         issue = held.tip.lease.issue
-        drawn, steps, branch = _drawn(context, held, note, now)
-        if held.hook.handoff and held.hook.state is State.HANDED_OFF and _is_same(context, held.hook.handoff, drawn):
-            return Order(HandedOver(held.name, issue, held.hook.handoff, sight.notes, is_repeat=True))
-        renewal = renewal_step(held.tip, now, mode=Mode.MANUAL, phase=WAITS)
+        draft = _draft(context, held, note, now)
+        drawn, before = draft.handoff, held.hook.handoff
+        if before and held.hook.state is WorkState.HANDED_OFF and _is_same(context, before, drawn):
+            return Order(HandedOver(held.name, issue, before, view.notes, is_repeat=True))
+        renewal = renewal_change(held.tip, now, mode=LeaseMode.MANUAL, phase=WAITS)
         holding = replace(holding_of(held.tip.lease, str(held.name)), branch=drawn.branch)
-        moved = moves.handed_off(held.hook, drawn, holding)
-        hook_step = Step(held.name.ref, held.sha, moved)
-        notes = (*sight.notes, *_not_kept(context, drawn))
-        return Order(HandedOver(held.name, issue, drawn, notes), (renewal, hook_step, *steps), branch)
+        moved = moves.after_handoff(held.hook, drawn, holding)
+        hook = hook_change(held.name.ref, held.sha, moved, now)
+        notes = (*view.notes, *_not_kept(context, drawn))
+        return Order(HandedOver(held.name, issue, drawn, notes), (renewal, hook, *draft.rescue), draft.branch)
 
     done = carry_out(context, decide)
     if done.shas:
@@ -87,12 +92,20 @@ def _let_go(context: Context, handed: HandedOver) -> None:
         remember(context, claim, LeftOnHook(str(handed.worker)))
 
 
-def _drawn(context: Context, held: HeldWork, note: Note, now: datetime) -> tuple[Handoff, tuple[Step, ...], Branch]:
-    """Return the handoff, the step that keeps what is not committed, and the branch to push."""
+@dataclass(frozen=True)
+class _Draft:
+    """The handoff, the change that keeps what is not committed, and the branch to push."""
+
+    handoff: Handoff
+    rescue: tuple[RefChange, ...]
+    branch: BranchHead | None
+
+
+def _draft(context: Context, held: HeldWork, note: HandoffNote, now: datetime) -> _Draft:
     branch = _branch(context, held.hook)
     head = context.git.head_of(branch) or ""
     changed = context.git.changes()
-    ref, sha, steps = _rescued(context, held.hook, held.tip, now) if changed else ("", "", ())
+    rescue = _rescue(context, held.hook, held.tip, now) if changed else None
     before = held.hook.handoff
     with understood("The handoff", helps="agent-sync worker pause --help"):
         handoff = Handoff(
@@ -104,16 +117,16 @@ def _drawn(context: Context, held: HeldWork, note: Note, now: datetime) -> tuple
             branch=branch,
             head_sha=head,
             dirty=bool(changed),
-            rescue_ref=ref,
-            rescue_sha=sha,
+            rescue_ref=rescue.ref if rescue else "",
+            rescue_sha=str(rescue.content) if rescue else "",
             at=now,
             by=str(held.name),
             count=following(before.count) if before else 1,
         )
-    return handoff, steps, (branch, head) if head else None
+    return _Draft(handoff, (rescue,) if rescue else (), BranchHead(branch, head) if head else None)
 
 
-def _branch(context: Context, hook: Hook) -> str:
+def _branch(context: Context, hook: WorkHook) -> str:
     """Return the branch the work is on; stop where another is checked out, which would be pushed in its place."""
     claim = context.store.read()
     is_claimed = claim is not None and claim.issue_number == hook.status.issue
@@ -124,17 +137,21 @@ def _branch(context: Context, hook: Hook) -> str:
     return branch
 
 
-def _rescued(context: Context, hook: Hook, tip: Tip, now: datetime) -> tuple[str, str, tuple[Step, ...]]:
+def _rescue(context: Context, hook: WorkHook, tip: Tip, now: datetime) -> RefChange:
     """Keep what is not committed under a name of this holding; an earlier rescue of it stays as a parent."""
     issue = tip.lease.issue
     ref = rescue_ref(issue, tip.lease.epoch)
     before = hook.handoff.rescue_sha if hook.handoff and hook.handoff.rescue_ref == ref else ""
-    sha = rescue_commit(context, issue=issue, before=before, when=int(now.timestamp()))
-    return ref, sha, (Step(ref, before, sha),)
+    tree = tree_of_files(context.git, Path(context.place.git_dir) / "index", but=_CLAIM_FILES)
+    # A child of HEAD and of the rescue before.
+    parents = tuple(filter(None, [commit_of(context.git, "HEAD"), before]))
+    commit = NewCommit(f"Rescue of #{issue}: not committed yet\n", parents=parents, when=int(now.timestamp()))
+    return RefChange(ref, before, commit_tree(context.git, tree, commit))
 
 
 def _not_kept(context: Context, handoff: Handoff) -> tuple[str, ...]:
-    paths = not_kept(context, handoff.rescue_sha, handoff.files) if handoff.rescue_sha else ()
+    links = links_in(context.git, handoff.rescue_sha) if handoff.rescue_sha else frozenset()
+    paths = (path for path in (one.rstrip("/") for one in handoff.files) if path in links)
     return tuple(
         f"{path} is a repository of its own: its contents were not saved. Commit and push it there." for path in paths
     )
@@ -145,13 +162,13 @@ def _is_same(context: Context, before: Handoff, now: Handoff) -> bool:
     varying = {"at", "count", "rescue_ref", "rescue_sha"}
     if before.model_dump(exclude=varying) != now.model_dump(exclude=varying):
         return False
-    trees = {context.git.ask("rev-parse", f"{one.rescue_sha}^{{tree}}").stdout for one in (before, now) if one.dirty}
+    trees = {tree_of(context.git, one.rescue_sha) for one in (before, now) if one.dirty}
     return len(trees) <= 1
 
 
 def _verify(context: Context, handed: HandedOver, sha: str) -> None:
     """Read the hook back: only what is seen there counts."""
-    sight = look(shelf_for(context, clock.now()))
-    seen = sight.hooks.get(handed.worker)
-    if sight.trouble or seen is None or seen.sha != sha:
+    view = view_here(context)
+    seen = view.hooks.get(handed.worker)
+    if view.trouble or seen is None or seen.sha != sha:
         raise GitFailed("The handoff was pushed and cannot be read back.", helps="agent-sync worker pause")

@@ -8,8 +8,8 @@ from agent_sync.context import Context
 from agent_sync.errors import BadInput
 from agent_sync.system import files
 from agent_sync.work.hook.names import WorkerName, exact_name
+from agent_sync.worktree import WORKER_FILE
 
-FILE_NAME = "worker.json"
 KEPT_SESSIONS = 20
 
 
@@ -46,7 +46,7 @@ def remember_session(context: Context, name: WorkerName, session_id: str) -> Non
 
 
 def _write(context: Context, values: dict[str, Any]) -> None:
-    path = Path(context.place.state_dir) / FILE_NAME
+    path = Path(context.place.state_dir) / WORKER_FILE
     files.state_directory(path.parent)
     content = json.dumps(values).encode()
     if files.read_own(path) != content:
@@ -55,7 +55,7 @@ def _write(context: Context, values: dict[str, Any]) -> None:
 
 def _read(context: Context) -> dict[str, Any]:
     try:
-        values = json.loads(files.read_own(Path(context.place.state_dir) / FILE_NAME) or b"{}")
+        values = json.loads(files.read_own(Path(context.place.state_dir) / WORKER_FILE) or b"{}")
     except (files.NotPlain, ValueError):
         return {}
     return values if isinstance(values, dict) else {}

@@ -1,160 +1,49 @@
-"""The ledger: tasks, convoys and evidence, derived from every commit of every hook, so that no event is lost."""
+"""Reads the ledger: one fetch for the histories, and one question to GitHub for each convoy."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Any
 
+from agent_sync.context import Context
+from agent_sync.errors import AgentSyncError
+from agent_sync.leases.claim_refs import transport_here
 from agent_sync.task.decision.tasks import Convoy
-from agent_sync.work.hook import attempts
-from agent_sync.work.hook.evidence import disagreements
-from agent_sync.work.hook.model import Hook, HookTask
-from agent_sync.work.hook.names import WorkerName, issue_of
-from agent_sync.work.hook.states import State
-
-
-class Kind(StrEnum):
-    """What a ledger lists."""
-
-    TASKS = "tasks"
-    CONVOYS = "convoys"
-    EVIDENCE = "evidence"
+from agent_sync.work.hook.reading import history, look
+from agent_sync.work.ledger_rows import LedgerKind, LedgerRow, convoy_rows, evidence_rows, task_rows, unreadable_commits
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One commit of one hook's history; `hook` is None where its files cannot be read."""
+class Ledger:
+    """Rows of one kind, and what their reader must know."""
 
-    worker: WorkerName
-    sha: str
-    at: str
-    message: str
-    hook: Hook | None
+    rows: tuple[LedgerRow, ...]
+    notes: tuple[str, ...] = ()
 
 
-Row = dict[str, Any]
-_WORDS = {
-    State.EMPTY: "open",
-    State.PENDING: "open",
-    State.IN_PROGRESS: "in_progress",
-    State.HANDED_OFF: "in_progress",
-    State.BLOCKED: "blocked",
-    State.COMPLETE: "closed",
-    State.FAILED: "open",
-    State.CANCELLED: "closed",
-}
+def read_ledger(context: Context, kind: LedgerKind) -> Ledger:
+    """Return every row of one kind that the histories of all hooks hold."""
+    transport = transport_here(context)
+    view = look(transport, context.settings.lease.allowance_s)
+    commits = history(transport)
+    notes = [*view.notes]
+    notes += [f"commit {one.sha[:12]} of {one.worker} cannot be read" for one in unreadable_commits(commits)]
+    match kind:
+        case LedgerKind.TASKS:
+            return Ledger(tuple(task_rows(commits)), tuple(notes))
+        case LedgerKind.EVIDENCE:
+            return Ledger(tuple(evidence_rows(commits)), tuple(notes))
+        case LedgerKind.CONVOYS:
+            tasks = task_rows(commits)
+            known = list(_convoys(context, tasks, notes))
+            return Ledger(tuple(convoy_rows(tasks, known)), tuple(notes))
 
 
-def task_rows(history: Sequence[Entry]) -> list[Row]:
-    """Return one row for every task that ever hung on a hook, with every event of its life."""
-    by_task: dict[str, list[Entry]] = {}
-    for entry, task in _with_tasks(history):
-        by_task.setdefault(task, []).append(entry)
-    return [_task_row(task, entries) for task, entries in sorted(by_task.items(), key=_by_issue)]
-
-
-def evidence_rows(history: Sequence[Entry]) -> list[Row]:
-    """Return one row for every result that was ever put on a hook, checked anew."""
-    found, seen = [], set()
-    for entry in history:
-        result = entry.hook.result if entry.hook else None
-        if entry.hook is None or result is None:
+def _convoys(context: Context, tasks: list[LedgerRow], notes: list[str]) -> Iterator[Convoy]:
+    """Ask GitHub for every convoy a task belongs to; one that cannot be read is told as far as its tasks tell."""
+    for name in sorted({str(row["convoy"]) for row in tasks if row.get("convoy")}):
+        number = name.removeprefix("convoy-")
+        if not number.isdecimal():
             continue
-        key = (entry.worker, result.task_id, result.status, result.evidence.timestamp)
-        if key in seen:
-            continue
-        seen.add(key)
-        wrong = disagreements(entry.hook)
-        said = {"taskId": result.task_id, "worker": str(entry.worker), "status": result.status.value}
-        checked = {"verified": not wrong, "disagreements": list(wrong), "hookCommit": entry.sha}
-        found.append(said | result.evidence.values() | checked)
-    return found
-
-
-def convoy_rows(tasks: Sequence[Row], convoys: Sequence[Convoy]) -> list[Row]:
-    """Return one row for every convoy: as GitHub knows it, or as far as its tasks tell."""
-    known = {f"convoy-{convoy.number}": convoy for convoy in convoys}
-    names = {str(row["convoy"]) for row in tasks if row.get("convoy")} | set(known)
-    return [_convoy_row(name, known.get(name), tasks) for name in sorted(names)]
-
-
-def damaged(history: Sequence[Entry]) -> list[Entry]:
-    """Return the commits that could not be read; they stay in the history and are told."""
-    return [entry for entry in history if entry.hook is None]
-
-
-def _with_tasks(history: Iterable[Entry]) -> Iterable[tuple[Entry, str]]:
-    """Pair each commit with its task; clearing, and damage, belong to the task that hung there before."""
-    last: dict[WorkerName, str] = {}
-    for entry in history:
-        task = entry.hook.task if entry.hook else None
-        if task:
-            last[entry.worker] = task.id
-        if entry.worker in last:
-            yield entry, last[entry.worker]
-
-
-def _by_issue(item: tuple[str, list[Entry]]) -> tuple[int, str]:
-    return issue_of(item[0]) or 0, item[0]
-
-
-def _task_row(task: str, entries: list[Entry]) -> Row:
-    entries = sorted(entries, key=lambda entry: entry.at)
-    hooks = [entry.hook for entry in entries if entry.hook and entry.hook.task]
-    newest = hooks[-1]
-    described = newest.task
-    assert described is not None  # noqa: S101  # chosen so above
-    issue = newest.status.issue
-    row: Row = {
-        "id": task,
-        "title": str(described.input.get("title") or task),
-        "status": _WORDS[newest.state],
-        "issue_type": described.type,
-        "assignee": str(entries[-1].worker),
-        "created_at": entries[0].at,
-        "updated_at": entries[-1].at,
-        "external_ref": f"gh-{issue}" if issue else "",
-        "dependencies": _dependencies(described),
-        "hook_status": newest.state.value,
-        "convoy": described.convoy_id,
-        "attempts": [one.values() for one in attempts.merged([hook.attempts for hook in hooks], task)],
-        "handoffs": _handoffs(hooks),
-        "events": [_event(entry) for entry in entries],
-    }
-    closed = {"closed_at": entries[-1].at} if row["status"] == "closed" else {}
-    return row | closed
-
-
-def _dependencies(task: HookTask) -> list[Row]:
-    kinds = [("blocks", name) for name in task.blocked_by]
-    kinds += [("parent-child", task.convoy_id)] if task.convoy_id else []
-    kinds += [("discovered-from", task.discovered_from)] if task.discovered_from else []
-    return [{"issue_id": task.id, "depends_on_id": name, "type": kind} for kind, name in kinds]
-
-
-def _handoffs(hooks: list[Hook]) -> list[Row]:
-    found = {hook.handoff.at: hook.handoff.values() for hook in hooks if hook.handoff}
-    return [found[at] for at in sorted(found)]
-
-
-def _event(entry: Entry) -> Row:
-    state = entry.hook.state.value if entry.hook else "UNREADABLE"
-    said = entry.message.splitlines()[0] if entry.message else ""
-    return {"at": entry.at, "event": said, "state": state, "worker": str(entry.worker), "commit": entry.sha}
-
-
-def _convoy_row(name: str, convoy: Convoy | None, tasks: Sequence[Row]) -> Row:
-    own = [row for row in tasks if row.get("convoy") == name]
-    tracked = {f"gh-{number}": is_open for number, _, is_open in convoy.children} if convoy else {}
-    tracked |= {row["external_ref"]: tracked.get(row["external_ref"], row["status"] != "closed") for row in own}
-    is_open = convoy.is_open if convoy else any(tracked.values())
-    return {
-        "id": name,
-        "title": convoy.title if convoy else name,
-        "issue_type": "convoy",
-        "status": "open" if is_open else "closed",
-        "external_ref": name.replace("convoy-", "gh-", 1),
-        "tracks": sorted(tracked),
-        "tasks": [row["id"] for row in own],
-        "progress": {"closed": sum(not is_open for is_open in tracked.values()), "total": len(tracked)},
-    }
+        try:
+            yield context.gateway.convoy(int(number))
+        except AgentSyncError as error:
+            notes.append(f"{name} could not be read: {error.happened}")

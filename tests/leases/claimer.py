@@ -10,15 +10,20 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from agent_sync.context import context_at
 from agent_sync.leases import rules
+from agent_sync.leases.claim_refs import transport_at
 from agent_sync.leases.identity import holder_here
-from agent_sync.leases.keeper import RemoteKeeper
-from agent_sync.leases.model import Mine, Tip, mine_of
-from agent_sync.leases.results import Change, Lost, Outcome, Request, Unknown, Won
+from agent_sync.leases.keeper import LeaseKeeper
+from agent_sync.leases.model import LeaseProof, Tip, proof_of
+from agent_sync.leases.refs.api_transport import api_of
+from agent_sync.leases.refs.transports import RemoteTransport
+from agent_sync.leases.refs.values import RefTransport, Where
+from agent_sync.leases.results import LeaseChange, LeaseOutcome, LeaseRequest, NotHeld, Unknown, Won
 from agent_sync.system import clock
 from agent_sync.system.git import Git
 from agent_sync.system.processes import Processes
-from agent_sync.worktree import worktree
+from agent_sync.worktree import Place, worktree
 
 # Short enough that a clock ten minutes ahead sees a live lease as expired.
 TTL_S = 300.0
@@ -35,20 +40,28 @@ class Claimer:
         place = worktree(str(self.root))
         assert place
         self.place = place
-        self.keeper = RemoteKeeper(Git(str(self.root), Processes(), dict(os.environ)), place, "origin")
+        self.keeper = LeaseKeeper(self._transport(place), place)
+
+    def _transport(self, place: Place) -> RefTransport:
+        """Return the shared refs, by git or through the interface, as the race wants it."""
+        by_git = transport_at(Where.REMOTE, Git(str(self.root), Processes(), dict(os.environ)), "origin")
+        if "CLAIMER_BY_API" not in os.environ or not isinstance(by_git, RemoteTransport):
+            return by_git
+        github = context_at(place, dict(os.environ)).gateway
+        return api_of(by_git, lambda: github)
 
     def now(self):
         """Return what this claimer believes the time to be."""
         return clock.now() + timedelta(seconds=self.skew_s)
 
-    def request(self) -> Request:
+    def request(self) -> LeaseRequest:
         """Return what this claimer asks for."""
-        return Request(holder_here(self.place, agent=self.root.name), self.now(), TTL_S)
+        return LeaseRequest(holder_here(self.place, agent=self.root.name), self.now(), TTL_S)
 
-    def wanted(self, issue: int) -> Outcome:
+    def wanted(self, issue: int) -> LeaseOutcome:
         """Acquire an issue, or take it over if its lease seems to have expired."""
         outcome = self.keeper.acquire(issue, self.request())
-        if isinstance(outcome, Lost) and self._may_take(outcome.tip):
+        if isinstance(outcome, NotHeld) and self._may_take(outcome.tip):
             return self.keeper.take_over(outcome.tip, self.request())
         return outcome
 
@@ -56,7 +69,7 @@ class Claimer:
         facts = {"branch_moved": False, "has_open_pull": False, "consent": False}
         return rules.objection_to_taking_over(tip.lease, self.now(), **facts) is None
 
-    def once(self, issue: int, order: str) -> Outcome:
+    def once(self, issue: int, order: str) -> LeaseOutcome:
         """Give one order."""
         seen = self.keeper.read(issue)
         match order:
@@ -67,7 +80,7 @@ class Claimer:
                 return self.keeper.take_over(seen, self.request())
             case _:
                 assert isinstance(seen, Tip)
-                return self.keeper.release(mine_of(seen.lease), Change(self.now()))
+                return self.keeper.release(proof_of(seen.lease), LeaseChange(self.now()))
 
     def round(self, issues: list[int], dice: random.Random) -> None:
         """Go for every issue in some order: get it, perhaps renew it, give it back or keep it."""
@@ -75,19 +88,19 @@ class Claimer:
             outcome = self.wanted(issue)
             told(issue, "wanted", outcome)
             if isinstance(outcome, Won):
-                mine = mine_of(outcome.tip.lease)
+                mine = proof_of(outcome.tip.lease)
                 self.keeper.confirm(mine)
                 self._hold(mine, dice)
 
-    def _hold(self, mine: Mine, dice: random.Random) -> None:
+    def _hold(self, mine: LeaseProof, dice: random.Random) -> None:
         if dice.random() < 0.5:
-            told(mine.issue, "renew", self.keeper.renew(mine, Change(self.now())))
+            told(mine.issue, "renew", self.keeper.renew(mine, LeaseChange(self.now())))
         time.sleep(dice.random() * 0.05)
         if dice.random() < 0.8:
-            told(mine.issue, "release", self.keeper.release(mine, Change(self.now())))
+            told(mine.issue, "release", self.keeper.release(mine, LeaseChange(self.now())))
 
 
-def told(issue: int, order: str, outcome: Outcome) -> None:
+def told(issue: int, order: str, outcome: LeaseOutcome) -> None:
     """Print what a claimer was told, so that it can be held against the history."""
     line: dict[str, Any] = {"issue": issue, "order": order, "outcome": type(outcome).__name__}
     if isinstance(outcome, Unknown):

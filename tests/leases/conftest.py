@@ -4,7 +4,7 @@ import pytest
 from support.leases import yard
 
 
-@pytest.fixture(params=["file", "http", "clone"])
+@pytest.fixture(params=["file", "http", "api", "clone"])
 def shared(request, tmp_path):
     """Open each kind of place in turn."""
     with yard(request.param, tmp_path) as opened:

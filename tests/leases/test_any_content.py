@@ -7,9 +7,9 @@ from hypothesis import given, strategies as st
 
 from agent_sync.errors import BadClaim, BadLease
 from agent_sync.leases import rules, words
-from agent_sync.leases.model import Mode, State, Tip, Where, parse
-from agent_sync.leases.note import renewal_due_at
-from agent_sync.leases.results import Change
+from agent_sync.leases.model import LeaseMode, LeaseState, Tip, parse
+from agent_sync.leases.refs.values import Where
+from agent_sync.leases.results import LeaseChange
 from agent_sync.task.claim import model as claims
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -63,13 +63,13 @@ def test_any_content_is_a_lease_or_unreadable(content):
         assert rules.expires_at(lease, now) <= now + timedelta(days=31)
         rules.has_moved(1e12, lease, now)
         assert rules.renewal_due_at(lease.renewed_at, lease.ttl_s, now) <= now + timedelta(days=31)
-        again = rules.renewed(Tip("1" * 40, lease, Where.REMOTE), Change(now, session="x" * 10_000))
+        again = rules.renewed_lease(Tip("1" * 40, lease, Where.REMOTE), LeaseChange(now, session="x" * 10_000))
         assert parse(again.to_json(), issue=7).to_json() == again.to_json()
         assert again.renewed_at <= now + timedelta(seconds=rules.ALLOWANCE_S)
-        rules.ended(Tip("1" * 40, lease, Where.REMOTE), State.DONE, now)
+        rules.ended_lease(Tip("1" * 40, lease, Where.REMOTE), LeaseState.DONE, now)
         rules.objection_to_taking_over(lease, now, branch_moved=False, has_open_pull=False, consent=False)
-    for state in State:
-        for mode in Mode:
+    for state in LeaseState:
+        for mode in LeaseMode:
             said = words.held_by(lease.model_copy(update={"state": state, "mode": mode}))
             assert said.isprintable()
             said.encode()
@@ -83,4 +83,4 @@ def test_any_lease_of_a_claim_file_is_a_note_or_refused(content):
     except BadClaim:
         return
     if claim.lease:
-        assert renewal_due_at(claim.lease, NOW) <= NOW + timedelta(days=31)
+        assert rules.renewal_due_at(claim.lease.renewed_at, claim.lease.ttl_s, NOW) <= NOW + timedelta(days=31)

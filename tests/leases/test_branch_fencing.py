@@ -2,7 +2,7 @@
 
 from support.leases import git, later
 
-from agent_sync.leases.results import BranchRefused, Doubt, Lost, Unknown, Won
+from agent_sync.leases.results import BranchRefused, Doubt, NotHeld, Unknown, Won
 
 
 def test_holder_pushes_branch_and_lease(shared):
@@ -24,7 +24,7 @@ def test_dispossessed_worker_pushes_nothing(shared):
     mine, sha = ann.holds(), ann.commit()
     taken = bob.keeper.take_over(bob.keeper.read(7), bob.request(7200))
     lost = ann.keeper.push_branch("work", sha, mine, later())
-    assert isinstance(lost, Lost)
+    assert isinstance(lost, NotHeld)
     assert lost.tip == taken.tip
     assert (shared.branch("work"), shared.tip()) == ("", taken.tip.sha)
 
@@ -34,7 +34,7 @@ def test_whoever_gave_back_pushes_nothing(shared):
     ann = shared.worker("ann")
     mine, sha = ann.holds(), ann.commit()
     ann.keeper.release(mine, later())
-    assert isinstance(ann.keeper.push_branch("work", sha, mine, later()), Lost)
+    assert isinstance(ann.keeper.push_branch("work", sha, mine, later()), NotHeld)
     assert shared.branch("work") == ""
 
 

@@ -5,8 +5,8 @@ import sys
 import pytest
 from support.leases import CLAIMS, git
 
-from agent_sync.leases.refs.objects import write_scratch
-from agent_sync.leases.refs.remote import RefUpdate, Verdict, push
+from agent_sync.leases.refs.git_refs import push, write_commit
+from agent_sync.leases.refs.values import NewCommit, PushResult, RefUpdate
 
 REF = f"{CLAIMS}7"
 # Passes on what the server advertises, up to the first flush, and swallows its answer.
@@ -39,6 +39,6 @@ def test_broken_connection_tells_whether_anything_was_sent(bare, tmp_path, ssh, 
     git_of = bare.worker("ann").git
     for name, value in (("core.sshCommand", str(script)), ("ssh.variant", "simple")):
         git_of.ask("config", name, value)
-    pushed = push(git_of, f"ssh://host{bare.shared}", [RefUpdate(REF, "", write_scratch(git_of, "first"))])
-    assert (pushed.verdict, pushed.was_sent) == (Verdict.SILENT, was_sent)
+    pushed = push(git_of, f"ssh://host{bare.shared}", [RefUpdate(REF, "", write_commit(git_of, NewCommit("first")))])
+    assert (pushed.result, pushed.was_sent) == (PushResult.SILENT, was_sent)
     assert git(bare.shared, "for-each-ref", "--format=%(refname)", CLAIMS) == (REF if was_sent else "")

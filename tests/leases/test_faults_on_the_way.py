@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 from support.leases import git, later
 
-from agent_sync.leases.keeper import RemoteKeeper
-from agent_sync.leases.model import mine_of
-from agent_sync.leases.results import Doubt, Lost, Unknown, Won
+from agent_sync.leases.claim_refs import transport_at
+from agent_sync.leases.keeper import LeaseKeeper
+from agent_sync.leases.model import proof_of
+from agent_sync.leases.refs.values import Where
+from agent_sync.leases.results import Doubt, NotHeld, Unknown, Won
 
 CLAIMER = Path(__file__).with_name("claimer.py")
 TROUBLE = ["drop_before", "drop_after_apply", "status:502", "delay:0.3", "truncate", "garbage"]
@@ -37,8 +39,8 @@ def test_trouble_while_losing(github, fault):
     mine = ann.holds()
     github.fault(fault)
     lost = bob.keeper.acquire(7, bob.request())
-    assert isinstance(lost, Lost)
-    assert mine_of(lost.tip.lease) == mine
+    assert isinstance(lost, NotHeld)
+    assert proof_of(lost.tip.lease) == mine
 
 
 @pytest.mark.parametrize("order", ["renew", "release", "finish"])
@@ -78,7 +80,7 @@ def test_lost_answer_and_no_look(github):
     assert outcome.doubt is Doubt.UNREACHABLE
     landed = github.tip()
     github.control("DELETE", "faults")
-    assert isinstance(bob.keeper.acquire(7, bob.request()), Lost)
+    assert isinstance(bob.keeper.acquire(7, bob.request()), NotHeld)
     again = ann.keeper.acquire(7, ann.request(60))
     assert isinstance(again, Won)
     assert (again.tip.sha, again.tip.lease.epoch) == (landed, 1)
@@ -99,7 +101,7 @@ def test_hanging_remote_is_given_up(github):
     ann = github.worker("ann")
     github.fault("delay:5")
     github.fault("delay:5", service="git-upload-pack")
-    outcome = RemoteKeeper(ann.git, ann.place, "origin", limit_s=1).acquire(7, ann.request())
+    outcome = LeaseKeeper(transport_at(Where.REMOTE, ann.git, "origin", limit_s=1), ann.place).acquire(7, ann.request())
     assert isinstance(outcome, Unknown)
     assert len(ann.intents()) == 1
 
@@ -167,5 +169,5 @@ def test_lost_against_the_same_tip_keeps_the_attempt(github):
     assert isinstance(ann.keeper.take_over(seen, ann.request(7200)), Unknown)
     github.control("DELETE", "faults")
     [intent] = ann.intents()
-    assert isinstance(ann.keeper.acquire(7, ann.request(7201)), Lost)
+    assert isinstance(ann.keeper.acquire(7, ann.request(7201)), NotHeld)
     assert ann.intents() == [intent]

@@ -7,13 +7,14 @@ from support.claims import claim
 from support.github import pull
 
 from agent_sync.errors import LeaseUnsettled
-from agent_sync.events.parts.lease import look, renew
-from agent_sync.leases.fence import pushed
+from agent_sync.events.parts.lease import renew, start_due_renewal
+from agent_sync.leases.claim_refs import transport_at
+from agent_sync.leases.fence import lease_note, push_or_refuse
 from agent_sync.leases.identity import holder_here
-from agent_sync.leases.keeper import CloneKeeper
-from agent_sync.leases.model import mine_of
-from agent_sync.leases.note import noted
-from agent_sync.leases.results import Change, Request
+from agent_sync.leases.keeper import LeaseKeeper
+from agent_sync.leases.model import proof_of
+from agent_sync.leases.refs.values import Where
+from agent_sync.leases.results import LeaseChange, LeaseRequest
 from agent_sync.system import clock
 from agent_sync.task.claim.phases import Phase
 from agent_sync.task.decision.facts import PullState, Trigger
@@ -27,28 +28,28 @@ class Holding:
     def __init__(self, workshop):
         self.workshop = workshop
         context = workshop.context
-        self.keeper = CloneKeeper(context.git, context.place, "origin")
-        self.request = Request(holder_here(context.place, agent="ann"), NOW, 3600.0)
+        self.keeper = LeaseKeeper(transport_at(Where.CLONE, context.git, "origin"), context.place)
+        self.request = LeaseRequest(holder_here(context.place, agent="ann"), NOW, 3600.0)
         self.tip = self.keeper.acquire(42, self.request).tip
-        self.keeper.confirm(mine_of(self.tip.lease))
+        self.keeper.confirm(proof_of(self.tip.lease))
 
     def hold(self, phase, **fields):
         """Write the claim with its lease."""
-        self.workshop.hold(claim(phase, lease=noted(self.tip).model_dump(), **fields))
+        self.workshop.hold(claim(phase, lease=lease_note(self.tip).model_dump(), **fields))
 
     def take(self):
         """Write the claim with its lease as a command of ours does."""
         context = self.workshop.context
         with context.store.locked() as token:
-            context.store.create(token, claim(Phase.CODING, lease=noted(self.tip).model_dump()))
+            context.store.create(token, claim(Phase.CODING, lease=lease_note(self.tip).model_dump()))
 
     def end(self):
         """Give the lease back."""
-        self.keeper.release(mine_of(self.tip.lease), Change(NOW))
+        self.keeper.release(proof_of(self.tip.lease), LeaseChange(NOW))
 
     def finish(self):
         """Mark the work as done."""
-        self.keeper.finish(mine_of(self.tip.lease), Change(NOW))
+        self.keeper.finish(proof_of(self.tip.lease), LeaseChange(NOW))
 
     def lose(self):
         """Let somebody else have the issue."""
@@ -150,7 +151,7 @@ def test_renewal_of_a_lease_that_only_the_claim_file_names_does_nothing(holding)
     workshop = holding.workshop
     holding.hold(Phase.CODING)
     before = ref_of(workshop)
-    looked = look(workshop.context, session_id="s1")
+    looked = start_due_renewal(workshop.context, session_id="s1")
     renew(workshop.context, session_id="s1")
     assert (looked.was_idle, ref_of(workshop), workshop.said) == (True, before, [])
     assert looked.due > clock.now()
@@ -162,7 +163,7 @@ def test_renewal_of_a_lease_whose_getting_was_cut_off(holding):
     workshop = holding.workshop
     holding.lose()
     seen = holding.keeper.read(42)
-    workshop.hold(claim(Phase.CODING, lease=noted(seen).model_dump()))
+    workshop.hold(claim(Phase.CODING, lease=lease_note(seen).model_dump()))
     before = ref_of(workshop)
     renew(workshop.context, session_id="s1")
     assert ref_of(workshop) != before
@@ -179,7 +180,7 @@ def test_vanished_ref_keeps_writes_back(holding):
     assert "`agent-sync release --force`" in workshop.said[0]
     assert workshop.claim.lease.lost_to == ""
     with pytest.raises(LeaseUnsettled, match="gone from this clone: run `agent-sync release --force`"):
-        pushed(workshop.context, workshop.claim, "work", "0" * 40)
+        push_or_refuse(workshop.context, workshop.claim, "work", "0" * 40)
 
 
 def test_closing_ends_the_lease_before_the_file_goes(holding):

@@ -3,8 +3,8 @@
 import pytest
 from support.leases import CLAIMS, git, later
 
-from agent_sync.leases.model import Mine, State, mine_of
-from agent_sync.leases.results import Doubt, Listing, Lost, Unknown, Won
+from agent_sync.leases.model import LeaseProof, LeaseState, proof_of
+from agent_sync.leases.results import Doubt, Listing, NotHeld, Unknown, Won
 
 
 def test_first_wins_second_loses_and_learns_the_holder(shared):
@@ -12,9 +12,9 @@ def test_first_wins_second_loses_and_learns_the_holder(shared):
     ann, bob = shared.worker("ann"), shared.worker("bob")
     won = ann.keeper.acquire(7, ann.request())
     assert isinstance(won, Won)
-    assert (won.tip.lease.epoch, won.tip.lease.state, won.tip.sha) == (1, State.HELD, shared.tip())
+    assert (won.tip.lease.epoch, won.tip.lease.state, won.tip.sha) == (1, LeaseState.HELD, shared.tip())
     lost = bob.keeper.acquire(7, bob.request())
-    assert isinstance(lost, Lost)
+    assert isinstance(lost, NotHeld)
     assert (lost.tip.lease.holder.agent, lost.tip.lease.nonce) == ("ann", won.tip.lease.nonce)
     assert shared.tip() == won.tip.sha
     assert [name for name in bob.intents() if bob.request().holder.worktree in name] == []
@@ -28,7 +28,7 @@ def test_renewal_keeps_nonce_and_epoch(shared):
     won = ann.keeper.renew(mine, later(900, phase="coding", pr=12))
     assert isinstance(won, Won)
     lease = won.tip.lease
-    assert (mine_of(lease), lease.phase, lease.pr, lease.branch) == (mine, "coding", 12, "work")
+    assert (proof_of(lease), lease.phase, lease.pr, lease.branch) == (mine, "coding", 12, "work")
     assert (lease.prev, lease.serial, shared.tip()) == (before, 1, won.tip.sha)
     assert lease.renewed_at == later(900).now
     assert ann.intents() == []
@@ -91,9 +91,9 @@ def test_finished_issue_says_so(shared):
     mine = ann.holds()
     done = ann.keeper.finish(mine, later())
     assert isinstance(done, Won)
-    assert done.tip.lease.state is State.DONE
+    assert done.tip.lease.state is LeaseState.DONE
     assert [ann.keeper.finish(mine, later()), ann.keeper.release(mine, later())] == [done, done]
-    assert isinstance(ann.keeper.renew(mine, later()), Lost)
+    assert isinstance(ann.keeper.renew(mine, later()), NotHeld)
 
 
 def test_takeover_dispossesses(shared):
@@ -109,7 +109,7 @@ def test_takeover_dispossesses(shared):
         ann.keeper.release(mine, later()),
         ann.keeper.finish(mine, later()),
     ):
-        assert isinstance(outcome, Lost)
+        assert isinstance(outcome, NotHeld)
         assert outcome.tip.lease.holder.agent == "bob"
     assert shared.tip() == won.tip.sha
 
@@ -121,8 +121,8 @@ def test_takeover_of_what_has_changed_is_lost(shared):
     judged = bob.keeper.read(7)
     ann.keeper.renew(mine, later())
     outcome = bob.keeper.take_over(judged, bob.request(7200))
-    assert isinstance(outcome, Lost)
-    assert mine_of(outcome.tip.lease) == mine
+    assert isinstance(outcome, NotHeld)
+    assert proof_of(outcome.tip.lease) == mine
 
 
 def test_reading_and_listing(shared):
@@ -133,7 +133,7 @@ def test_reading_and_listing(shared):
     assert [bob.keeper.read(issue) for issue in (2, 13, 1234)] == [None, None, None]
     listing = bob.keeper.list()
     assert isinstance(listing, Listing)
-    assert {mine_of(tip.lease) for tip in listing.tips} == held
+    assert {proof_of(tip.lease) for tip in listing.tips} == held
     read = ann.keeper.read(12)
     assert (read.sha, read.lease.holder.agent) == (shared.tip(12), "bob")
 
@@ -167,8 +167,8 @@ def test_unconfirmed_lease_is_found_again(shared):
     again = ann.keeper.acquire(7, ann.request(30))
     assert isinstance(again, Won)
     assert again.tip == first.tip
-    assert isinstance(bob.keeper.acquire(7, bob.request()), Lost)
-    ann.keeper.confirm(mine_of(again.tip.lease))
+    assert isinstance(bob.keeper.acquire(7, bob.request()), NotHeld)
+    ann.keeper.confirm(proof_of(again.tip.lease))
     assert ann.intents() == []
 
 
@@ -176,7 +176,7 @@ def test_confirmed_lease_is_not_won_twice(shared):
     """Once noted, a lease is proven by its nonce and not by the worktree that asks."""
     ann = shared.worker("ann")
     ann.holds()
-    assert isinstance(ann.keeper.acquire(7, ann.request()), Lost)
+    assert isinstance(ann.keeper.acquire(7, ann.request()), NotHeld)
 
 
 def test_unconfirmed_takeover_is_found_again(shared):
@@ -193,7 +193,7 @@ def test_foreign_nonce_is_lost(shared):
     """Neither the right issue nor the right epoch makes a lease somebody's: the nonce does."""
     ann = shared.worker("ann")
     ann.holds()
-    assert isinstance(ann.keeper.renew(Mine(7, 1, "0" * 32), later()), Lost)
+    assert isinstance(ann.keeper.renew(LeaseProof(7, 1, "0" * 32), later()), NotHeld)
 
 
 GARBAGE = {
@@ -213,7 +213,11 @@ def test_garbage_is_never_free(bare, files, doubt):
     ann, bob = bare.worker("ann"), bare.worker("bob")
     bob.holds(8)
     planted = bare.plant(files)
-    seen = [ann.keeper.read(7), ann.keeper.acquire(7, ann.request()), ann.keeper.renew(Mine(7, 1, "0" * 32), later())]
+    seen = [
+        ann.keeper.read(7),
+        ann.keeper.acquire(7, ann.request()),
+        ann.keeper.renew(LeaseProof(7, 1, "0" * 32), later()),
+    ]
     assert [(type(one), one.doubt) for one in seen] == [(Unknown, doubt)] * 3
     listing = ann.keeper.list()
     assert [tip.lease.issue for tip in listing.tips] == [8]

@@ -7,13 +7,14 @@ import pytest
 from support.leases import NOW, git, later
 
 from agent_sync.errors import BadConfig
+from agent_sync.leases.claim_refs import refused_since, transport_at, transport_for
 from agent_sync.leases.identity import worktree_id
-from agent_sync.leases.keeper import CloneKeeper, RemoteKeeper, keeper_for
-from agent_sync.leases.model import Where, mine_of
-from agent_sync.leases.refs.remote import Verdict
-from agent_sync.leases.results import Doubt, Lost, Unknown, Won
+from agent_sync.leases.keeper import LeaseKeeper
+from agent_sync.leases.model import proof_of
+from agent_sync.leases.refs.values import PushResult, Where
+from agent_sync.leases.results import Doubt, NotHeld, Unknown, Won
 from agent_sync.settings import Settings
-from agent_sync.settings.tables import Lease
+from agent_sync.settings.tables import LeaseSettings
 
 NO_IDENTITY = ("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL")
 
@@ -31,8 +32,8 @@ def whole_life(worker, other):
     theirs = other.holds(at=180)
     assert theirs.epoch == 2
     lost = worker.keeper.acquire(7, worker.request(200))
-    assert isinstance(lost, Lost)
-    assert mine_of(lost.tip.lease) == theirs
+    assert isinstance(lost, NotHeld)
+    assert proof_of(lost.tip.lease) == theirs
 
 
 @pytest.mark.parametrize("options", [("--depth=1",), ("--filter=blob:none",), ("--filter=tree:0",), ("--no-checkout",)])
@@ -83,7 +84,7 @@ def test_intent_of_one_worktree_is_not_the_other_ones(bare):
     git(ann.root, "worktree", "add", "-q", "--detach", str(bare.directory / "bob"))
     bob = type(ann)(bare.directory / "bob")
     won = ann.keeper.acquire(7, ann.request())
-    assert isinstance(bob.keeper.acquire(7, bob.request()), Lost)
+    assert isinstance(bob.keeper.acquire(7, bob.request()), NotHeld)
     assert ann.keeper.acquire(7, ann.request(1)) == won
 
 
@@ -113,12 +114,12 @@ def test_pushes_elsewhere_are_read_there(bare):
 
 
 def test_read_only_remote(github):
-    """A remote that may be read and not written leaves it unknown, with git's reason, and not refused for good."""
+    """A remote that may be read and not written refuses claims, with git's reason."""
     ann = github.worker("ann")
     github.control("POST", "act", {"act": "read_only", "on": True})
     outcome = ann.keeper.acquire(7, ann.request())
     assert isinstance(outcome, Unknown)
-    assert (outcome.doubt, ann.keeper.read(7)) == (Doubt.UNWRITTEN, None)
+    assert (outcome.doubt, ann.keeper.read(7)) == (Doubt.REFUSED, None)
     assert "403" in outcome.reason
 
 
@@ -135,20 +136,21 @@ def refuse(yard):
 
 @pytest.mark.parametrize("kind", ["bare", "github"])
 def test_remote_that_refuses_claim_refs(kind, request):
-    """A remote without claim refs is told apart from one in trouble, remembered for a day, and the clone steps in."""
+    """A remote without claim refs is told apart from one in trouble, remembered for a day, and the clone does not step in unasked."""
     yard = request.getfixturevalue(kind)
     ann = yard.worker("ann")
     refuse(yard)
     outcome = ann.keeper.acquire(7, ann.request())
     assert isinstance(outcome, Unknown)
     assert (outcome.refused, ann.intents()) == (True, [])
-    chosen = keeper_for(ann.git, ann.place, Settings(), NOW)
-    assert isinstance(chosen, CloneKeeper)
-    assert chosen.reason == "origin refused claim refs on 2026-03-01 12:00 UTC"
-    won = chosen.acquire(7, ann.request())
+    chosen = transport_for(ann.git, ann.place, Settings(), NOW)
+    assert chosen.where is Where.REMOTE
+    assert refused_since(ann.place, chosen.url, NOW) == NOW
+    assert refused_since(ann.place, chosen.url, NOW + timedelta(days=2)) is None
+    local = transport_for(ann.git, ann.place, Settings(lease=LeaseSettings(where="clone")), NOW)
+    won = LeaseKeeper(local, ann.place).acquire(7, ann.request())
     assert isinstance(won, Won)
     assert won.tip.where is Where.CLONE
-    assert isinstance(keeper_for(ann.git, ann.place, Settings(), NOW + timedelta(days=2)), RemoteKeeper)
 
 
 def test_one_refused_claim_is_not_a_refusal_of_all(bare):
@@ -161,7 +163,7 @@ def test_one_refused_claim_is_not_a_refusal_of_all(bare):
     outcome = ann.keeper.acquire(7, ann.request())
     assert isinstance(outcome, Unknown)
     assert outcome.doubt is Doubt.UNWRITTEN
-    assert isinstance(keeper_for(ann.git, ann.place, Settings(), NOW), RemoteKeeper)
+    assert refused_since(ann.place, transport_for(ann.git, ann.place, Settings(), NOW).url, NOW) is None
     assert git(bare.shared, "for-each-ref", "refs/agentsync") == ""
 
 
@@ -170,14 +172,14 @@ def test_probe_reports_each_step(bare):
     ann = bare.worker("ann")
     refuse(bare)
     refused = ann.keeper.probe(NOW)
-    assert [(step.name, step.verdict) for step in refused.steps] == [("create", Verdict.REJECTED)]
+    assert [(step.name, step.result) for step in refused.steps] == [("create", PushResult.REJECTED)]
     assert refused.is_refused
-    assert isinstance(keeper_for(ann.git, ann.place, Settings(), NOW), CloneKeeper)
+    assert refused_since(ann.place, transport_for(ann.git, ann.place, Settings(), NOW).url, NOW) == NOW
     (bare.shared / "hooks" / "pre-receive").unlink()
     accepted = ann.keeper.probe(NOW)
-    assert [step.name for step in accepted.steps] == ["create", "move", "delete"]
+    assert [step.name for step in accepted.steps] == ["create", "move", "refuse a stale change", "delete"]
     assert accepted.is_accepted
-    assert isinstance(keeper_for(ann.git, ann.place, Settings(), NOW), RemoteKeeper)
+    assert transport_for(ann.git, ann.place, Settings(), NOW).where is Where.REMOTE
     assert git(bare.shared, "for-each-ref", "refs/agentsync") == ""
 
 
@@ -191,22 +193,23 @@ def test_probe_of_a_remote_that_is_away(bare):
 
 
 CHOICES = {
-    "a remote": ("origin", Settings(), None, (RemoteKeeper, "")),
-    "no remote": (None, Settings(), None, (CloneKeeper, "there is no remote origin")),
-    "by settings": ("origin", Settings(lease=Lease(where="clone")), None, (CloneKeeper, "the settings say so")),
-    "made here": ("origin", Settings(), Where.CLONE, (CloneKeeper, "the claim was made so")),
-    "made there": ("origin", Settings(), Where.REMOTE, (RemoteKeeper, "")),
+    "a remote": ("origin", Settings(), None, (Where.REMOTE, "")),
+    "no remote": (None, Settings(), None, (Where.CLONE, "there is no remote origin")),
+    "by settings": ("origin", Settings(lease=LeaseSettings(where="clone")), None, (Where.CLONE, "the settings say so")),
+    "made here": ("origin", Settings(), Where.CLONE, (Where.CLONE, "the claim was made so")),
+    "made there": ("origin", Settings(), Where.REMOTE, (Where.REMOTE, "")),
 }
 
 
 @pytest.mark.parametrize(("remote", "settings", "where", "expected"), CHOICES.values(), ids=CHOICES.keys())
-def test_choice_of_keeper(bare, remote, settings, where, expected):
+def test_choice_of_transport(bare, remote, settings, where, expected):
     """New leases go to the remote if there is one; a lease that exists is kept where it was made."""
     ann = bare.worker("ann")
     if not remote:
         git(ann.root, "remote", "remove", "origin")
-    chosen = keeper_for(ann.git, ann.place, settings, NOW, where=where)
-    assert (type(chosen), getattr(chosen, "reason", "")) == expected
+    made_at = transport_at(where, ann.git, "origin") if where else None
+    chosen = made_at or transport_for(ann.git, ann.place, settings, NOW)
+    assert (chosen.where, chosen.reason) == expected
 
 
 def test_lease_on_a_remote_that_was_removed(bare):
@@ -215,7 +218,7 @@ def test_lease_on_a_remote_that_was_removed(bare):
     ann.holds()
     git(ann.root, "remote", "remove", "origin")
     with pytest.raises(BadConfig, match=r"This clone has no remote 'origin' \(it has none\)") as error:
-        keeper_for(ann.git, ann.place, Settings(), NOW, where=Where.REMOTE)
+        transport_at(Where.REMOTE, ann.git, "origin")
     assert "git remote add origin URL" in error.value.helps
 
 
@@ -224,7 +227,7 @@ def test_new_lease_does_not_guess_another_remote(bare):
     ann = bare.worker("ann")
     git(ann.root, "remote", "rename", "origin", "upstream")
     with pytest.raises(BadConfig, match=r"no remote 'origin' \(it has 'upstream'\)"):
-        keeper_for(ann.git, ann.place, Settings(), NOW)
+        transport_for(ann.git, ann.place, Settings(), NOW)
 
 
 def test_passwords_stay_out_of_reasons(bare):

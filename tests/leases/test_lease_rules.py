@@ -8,17 +8,18 @@ from support.leases import NOW
 
 from agent_sync.errors import BadLease, LeaseTooNew
 from agent_sync.leases import rules
-from agent_sync.leases.model import Holder, Mine, Mode, State, Tip, Where, mine_of, parse
-from agent_sync.leases.results import Change, Request
-from agent_sync.leases.rules import Objection, Standing
+from agent_sync.leases.model import Holder, LeaseMode, LeaseProof, LeaseState, Tip, parse, proof_of
+from agent_sync.leases.refs.values import Where
+from agent_sync.leases.results import LeaseChange, LeaseRequest
+from agent_sync.leases.rules import HoldingState, TakeOverObjection
 
 NONCE, OTHER = "a" * 32, "b" * 32
 HOLDER = Holder(host="box", user="ann", worktree="w1")
 
 
 def lease(**fields):
-    request = Request(HOLDER, NOW, 3600.0, branch="work")
-    return rules.acquired(7, request, NONCE, None).model_copy(update=fields)
+    request = LeaseRequest(HOLDER, NOW, 3600.0, branch="work")
+    return rules.acquired_lease(7, request, NONCE, None).model_copy(update=fields)
 
 
 def tip(**fields):
@@ -32,11 +33,11 @@ def at(seconds):
 @pytest.mark.parametrize(
     ("mode", "seconds", "expected"),
     [
-        (Mode.AUTO, 0, False),
-        (Mode.AUTO, 3660, False),
-        (Mode.AUTO, 3661, True),
-        (Mode.AUTO, -600, False),
-        (Mode.MANUAL, 10**8, False),
+        (LeaseMode.AUTO, 0, False),
+        (LeaseMode.AUTO, 3660, False),
+        (LeaseMode.AUTO, 3661, True),
+        (LeaseMode.AUTO, -600, False),
+        (LeaseMode.MANUAL, 10**8, False),
     ],
 )
 def test_expiry(mode, seconds, expected):
@@ -54,16 +55,16 @@ def test_renewal_is_due_after_a_quarter(seconds, expected):
 FACTS = {"branch_moved": False, "has_open_pull": False, "consent": False}
 TAKEOVERS = {
     "expired": ({}, 3700, {}, None),
-    "alive": ({}, 3600, {}, Objection.NOT_EXPIRED),
-    "alive, with consent": ({}, 3600, {"consent": True}, Objection.NOT_EXPIRED),
-    "by hand": ({"mode": Mode.MANUAL}, 10**7, {}, Objection.MANUAL),
-    "by hand, with consent": ({"mode": Mode.MANUAL}, 10**7, {"consent": True}, Objection.MANUAL),
-    "branch moved": ({}, 3700, {"branch_moved": True}, Objection.BRANCH_MOVED),
-    "branch moved, with consent": ({}, 3700, {"branch_moved": True, "consent": True}, Objection.BRANCH_MOVED),
-    "open pull request": ({}, 3700, {"has_open_pull": True}, Objection.OPEN_PULL),
+    "alive": ({}, 3600, {}, TakeOverObjection.NOT_EXPIRED),
+    "alive, with consent": ({}, 3600, {"consent": True}, TakeOverObjection.NOT_EXPIRED),
+    "by hand": ({"mode": LeaseMode.MANUAL}, 10**7, {}, TakeOverObjection.MANUAL),
+    "by hand, with consent": ({"mode": LeaseMode.MANUAL}, 10**7, {"consent": True}, TakeOverObjection.MANUAL),
+    "branch moved": ({}, 3700, {"branch_moved": True}, TakeOverObjection.BRANCH_MOVED),
+    "branch moved, with consent": ({}, 3700, {"branch_moved": True, "consent": True}, TakeOverObjection.BRANCH_MOVED),
+    "open pull request": ({}, 3700, {"has_open_pull": True}, TakeOverObjection.OPEN_PULL),
     "open pull request, with consent": ({}, 3700, {"has_open_pull": True, "consent": True}, None),
-    "released": ({"state": State.RELEASED}, 3700, {}, Objection.ENDED),
-    "done": ({"state": State.DONE}, 3700, {}, Objection.ENDED),
+    "released": ({"state": LeaseState.RELEASED}, 3700, {}, TakeOverObjection.ENDED),
+    "done": ({"state": LeaseState.DONE}, 3700, {}, TakeOverObjection.ENDED),
 }
 
 
@@ -74,43 +75,43 @@ def test_objections_to_taking_over(fields, seconds, facts, expected):
 
 
 STANDINGS = {
-    "held": ({}, Standing.HELD),
-    "released": ({"state": State.RELEASED}, Standing.FINISHED),
-    "done": ({"state": State.DONE}, Standing.FINISHED),
-    "another nonce": ({"nonce": OTHER}, Standing.LOST),
-    "another nonce, released": ({"nonce": OTHER, "state": State.RELEASED}, Standing.LOST),
-    "a higher epoch": ({"epoch": 2}, Standing.LOST),
+    "held": ({}, HoldingState.HELD),
+    "released": ({"state": LeaseState.RELEASED}, HoldingState.FINISHED),
+    "done": ({"state": LeaseState.DONE}, HoldingState.FINISHED),
+    "another nonce": ({"nonce": OTHER}, HoldingState.LOST),
+    "another nonce, released": ({"nonce": OTHER, "state": LeaseState.RELEASED}, HoldingState.LOST),
+    "a higher epoch": ({"epoch": 2}, HoldingState.LOST),
 }
 
 
 @pytest.mark.parametrize(("fields", "expected"), STANDINGS.values(), ids=STANDINGS.keys())
 def test_standing(fields, expected):
     """Where a holder stands follows from nonce, epoch and state alone."""
-    assert rules.standing(Mine(7, 1, NONCE), tip(**fields)) is expected
+    assert rules.holding_state(LeaseProof(7, 1, NONCE), tip(**fields)) is expected
 
 
 def test_standing_without_a_ref():
     """A ref that is gone leaves its holder with nothing to compare."""
-    assert rules.standing(Mine(7, 1, NONCE), None) is Standing.VANISHED
+    assert rules.holding_state(LeaseProof(7, 1, NONCE), None) is HoldingState.VANISHED
 
 
 def test_acquiring_after_another():
     """The next holding has the next epoch, names what it follows and starts counting anew."""
-    before = tip(epoch=4, serial=9, began="3" * 40, state=State.DONE)
-    after = rules.acquired(7, Request(HOLDER, at(5), 60.0), OTHER, before)
+    before = tip(epoch=4, serial=9, began="3" * 40, state=LeaseState.DONE)
+    after = rules.acquired_lease(7, LeaseRequest(HOLDER, at(5), 60.0), OTHER, before)
     assert (after.epoch, after.prev, after.serial, after.began, after.nonce) == (5, before.sha, 0, "", OTHER)
 
 
 def test_renewing():
     """A renewal changes what it was told to and keeps the rest, even what a newer program wrote."""
     before = tip(phase="coding", pr=3, later="x")
-    after = rules.renewed(before, Change(at(900), pr=4, session="s2"))
+    after = rules.renewed_lease(before, LeaseChange(at(900), pr=4, session="s2"))
     assert (after.renewed_at, after.acquired_at, after.pr, after.phase) == (at(900), NOW, 4, "coding")
-    assert (after.holder.session, after.serial, after.prev, mine_of(after)) == (
+    assert (after.holder.session, after.serial, after.prev, proof_of(after)) == (
         "s2",
         1,
         before.sha,
-        mine_of(before.lease),
+        proof_of(before.lease),
     )
     assert after.model_extra == {"later": "x"}
 
@@ -118,7 +119,10 @@ def test_renewing():
 @pytest.mark.parametrize(("seconds", "expected"), [(-30, 0), (-60, 0), (-61, -61), (-(10**8), -(10**8))])
 def test_clock_set_back(seconds, expected):
     """A clock set back a little does not shorten a lease; a time that no clock may be ahead by is not kept."""
-    for after in (rules.renewed(tip(), Change(at(seconds))), rules.ended(tip(), State.DONE, at(seconds))):
+    for after in (
+        rules.renewed_lease(tip(), LeaseChange(at(seconds))),
+        rules.ended_lease(tip(), LeaseState.DONE, at(seconds)),
+    ):
         assert after.renewed_at == at(expected)
         assert after.acquired_at == min(NOW, at(expected))
 
@@ -132,7 +136,7 @@ def test_time_of_a_wrong_clock_counts_as_now():
     assert rules.expires_at(ahead, NOW) == at(3600)
     assert not rules.is_expired(ahead, NOW)
     assert rules.renewal_due_at(ahead.renewed_at, ahead.ttl_s, NOW) == NOW
-    assert rules.renewed(tip(renewed_at=NOW + YEARS), Change(NOW)).renewed_at == NOW
+    assert rules.renewed_lease(tip(renewed_at=NOW + YEARS), LeaseChange(NOW)).renewed_at == NOW
 
 
 @pytest.mark.parametrize(
@@ -149,24 +153,24 @@ def test_branch_that_has_moved(committed, renewed, expected):
 @pytest.mark.parametrize("ttl_s", [1e12, 1e308, float("inf")])
 def test_time_to_live_has_a_limit(ttl_s):
     """However long a lease wants to last, it lasts thirty days at most."""
-    held = rules.acquired(7, Request(HOLDER, NOW, ttl_s), NONCE, None)
+    held = rules.acquired_lease(7, LeaseRequest(HOLDER, NOW, ttl_s), NONCE, None)
     assert rules.expires_at(held, NOW) == NOW + timedelta(days=30)
     assert rules.is_expired(held, NOW + timedelta(days=61), allowance_s=ttl_s)
 
 
 def test_counts_have_an_end():
     """After the last epoch none can follow, which is said; a holder's own count of changes just stays there."""
-    last = tip(epoch=2**31 - 1, serial=2**31 - 1, state=State.RELEASED)
+    last = tip(epoch=2**31 - 1, serial=2**31 - 1, state=LeaseState.RELEASED)
     with pytest.raises(BadLease, match="last epoch"):
-        rules.acquired(7, Request(HOLDER, NOW, 60.0), NONCE, last)
-    assert rules.renewed(last, Change(NOW)).serial == 2**31 - 1
+        rules.acquired_lease(7, LeaseRequest(HOLDER, NOW, 60.0), NONCE, last)
+    assert rules.renewed_lease(last, LeaseChange(NOW)).serial == 2**31 - 1
 
 
 def test_parent_of_renewal():
     """A renewal follows the beginning of its holding, in place of the renewal before."""
     first = tip()
-    second = Tip("2" * 40, rules.renewed(first, Change(at(60))), Where.REMOTE)
-    third = rules.renewed(second, Change(at(120)))
+    second = Tip("2" * 40, rules.renewed_lease(first, LeaseChange(at(60))), Where.REMOTE)
+    third = rules.renewed_lease(second, LeaseChange(at(120)))
     assert [rules.parent_of_renewal(one) for one in (first, second)] == [first.sha, first.sha]
     assert (third.began, third.prev, third.serial) == (first.sha, second.sha, 2)
 
@@ -182,7 +186,7 @@ def test_bytes_are_canonical():
 def test_half_characters_are_replaced():
     """A half character in a name does not make a claim that nobody can read."""
     holder = Holder(host="box\ud83d", user="ann", worktree="w1")
-    written = rules.acquired(7, Request(holder, NOW, 60.0), NONCE, None).to_json()
+    written = rules.acquired_lease(7, LeaseRequest(holder, NOW, 60.0), NONCE, None).to_json()
     assert parse(written, issue=7).holder.host == "box?"
 
 

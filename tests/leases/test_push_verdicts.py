@@ -3,8 +3,8 @@
 import pytest
 from support.leases import CLAIMS, git
 
-from agent_sync.leases.refs.objects import write_scratch
-from agent_sync.leases.refs.remote import RefUpdate, Verdict, push
+from agent_sync.leases.refs.git_refs import push, write_commit
+from agent_sync.leases.refs.values import NewCommit, PushResult, RefUpdate
 
 REF = f"{CLAIMS}7"
 
@@ -14,32 +14,32 @@ def test_verdicts(kind, request):
     """A ref that moved has landed; one that was not what it should be is rejected; up to date is no win."""
     shared = request.getfixturevalue(kind)
     git_of = shared.worker("ann").git
-    first, second = (write_scratch(git_of, word) for word in ("first", "second"))
+    first, second = (write_commit(git_of, NewCommit(word)) for word in ("first", "second"))
     rows = [
-        ("made", RefUpdate(REF, "", first), Verdict.LANDED),
-        ("made again with the same commit", RefUpdate(REF, "", first), Verdict.SILENT),
-        ("made again with another", RefUpdate(REF, "", second), Verdict.REJECTED),
-        ("moved from what it is not", RefUpdate(REF, second, first), Verdict.SILENT),
-        ("moved sideways from what it is", RefUpdate(REF, first, second), Verdict.LANDED),
-        ("deleted from what it is not", RefUpdate(REF, first, ""), Verdict.REJECTED),
-        ("deleted", RefUpdate(REF, second, ""), Verdict.LANDED),
+        ("made", RefUpdate(REF, "", first), PushResult.LANDED),
+        ("made again with the same commit", RefUpdate(REF, "", first), PushResult.SILENT),
+        ("made again with another", RefUpdate(REF, "", second), PushResult.REJECTED),
+        ("moved from what it is not", RefUpdate(REF, second, first), PushResult.SILENT),
+        ("moved sideways from what it is", RefUpdate(REF, first, second), PushResult.LANDED),
+        ("deleted from what it is not", RefUpdate(REF, first, ""), PushResult.REJECTED),
+        ("deleted", RefUpdate(REF, second, ""), PushResult.LANDED),
     ]
-    found = {name: push(git_of, shared.address, [update]).verdict for name, update, _ in rows}
+    found = {name: push(git_of, shared.address, [update]).result for name, update, _ in rows}
     assert found == {name: verdict for name, _, verdict in rows}
 
 
 def test_several_refs_move_together_or_not_at_all(bare):
     """One ref that is not what it should be keeps the others back."""
     git_of = bare.worker("ann").git
-    first, second = (write_scratch(git_of, word) for word in ("first", "second"))
+    first, second = (write_commit(git_of, NewCommit(word)) for word in ("first", "second"))
     push(git_of, bare.address, [RefUpdate(REF, "", first)])
     both = [RefUpdate(f"{CLAIMS}8", "", second), RefUpdate(REF, "", second)]
-    assert push(git_of, bare.address, both).verdict is Verdict.REJECTED
+    assert push(git_of, bare.address, both).result is PushResult.REJECTED
     assert git(bare.shared, "for-each-ref", "--format=%(refname)", CLAIMS) == REF
 
 
 def test_nobody_there(bare):
     """Without an answer there is no verdict."""
     git_of = bare.worker("ann").git
-    commit = write_scratch(git_of, "first")
-    assert push(git_of, f"{bare.address}-gone", [RefUpdate(REF, "", commit)]).verdict is Verdict.SILENT
+    commit = write_commit(git_of, NewCommit("first"))
+    assert push(git_of, f"{bare.address}-gone", [RefUpdate(REF, "", commit)]).result is PushResult.SILENT

@@ -9,14 +9,16 @@ from support.fleet import fleet_in
 
 from agent_sync.cli.fleet.fleet import rows_of
 from agent_sync.errors import Refused
-from agent_sync.events.parts.lease import look
-from agent_sync.fleet.reading import fleet as everything
-from agent_sync.leases.fence import pushed, stopped
-from agent_sync.leases.keeper import RemoteKeeper
-from agent_sync.leases.standing import lease_line
+from agent_sync.events.parts.lease import start_due_renewal
+from agent_sync.fleet.reading import read_fleet as everything
+from agent_sync.hook_event import BUSY
+from agent_sync.leases.claim_refs import transport_at
+from agent_sync.leases.fence import lease_stop, push_or_refuse
+from agent_sync.leases.keeper import LeaseKeeper
+from agent_sync.leases.refs.values import Where
+from agent_sync.leases.words import lease_line
 from agent_sync.system import clock
 from agent_sync.task.claiming import Wish, take
-from agent_sync.task.loop import BUSY
 
 AHEAD = datetime(2039, 1, 1, tzinfo=UTC)
 SESSION = {"CLAUDECODE": "1"}
@@ -36,7 +38,7 @@ def ann(shared):
     claim = take(context, shared.issues.task(42), Wish()).claim
     with time_machine.travel(AHEAD):
         sha = machine.commit("a.txt")
-        pushed(context, claim, claim.branch, sha)
+        push_or_refuse(context, claim, claim.branch, sha)
     assert machine.context().store.read().lease.renewed_at >= AHEAD
     return machine
 
@@ -44,7 +46,7 @@ def ann(shared):
 def lease_of(machine):
     """Return what the claim ref holds, as a machine sees it."""
     context = machine.context()
-    return RemoteKeeper(context.git, context.place, "origin").read(42).lease
+    return LeaseKeeper(transport_at(Where.REMOTE, context.git, "origin"), context.place).read(42).lease
 
 
 def test_others_see_a_lease_that_runs_from_now(shared, ann):
@@ -58,14 +60,14 @@ def test_others_see_a_lease_that_runs_from_now(shared, ann):
     with pytest.raises(Refused, match=f"it has not expired.* it expires at {year}-"):
         take(bob.context(**SESSION), shared.issues.task(42), Wish(take_over=True))
     held = ann.context().store.read()
-    assert "expires in 1 h" in lease_line(ann.context(), held, stopped(ann.context(), held))
+    assert "expires in 1 h" in lease_line(held.lease, lease_stop(ann.context(), held), remote="origin")
 
 
 @pytest.mark.filterwarnings("ignore:subprocess:ResourceWarning")
 def test_holder_renews_at_the_next_event(shared, ann):
     """With the clock right again the renewal is due at once, and leaves no trace of the wrong time."""
     before = clock.now()
-    assert look(ann.context(**SESSION), session_id="s") == BUSY
+    assert start_due_renewal(ann.context(**SESSION), session_id="s") == BUSY
     give_up = time.monotonic() + 30
     while ann.context().store.read().lease.renewed_at >= AHEAD:
         assert time.monotonic() < give_up
@@ -73,7 +75,7 @@ def test_holder_renews_at_the_next_event(shared, ann):
     lease = lease_of(shared.machine("bob"))
     assert before <= lease.renewed_at <= clock.now()
     assert lease.acquired_at <= lease.renewed_at
-    assert not look(ann.context(**SESSION), session_id="s").due > clock.now() + timedelta(minutes=15)
+    assert not start_due_renewal(ann.context(**SESSION), session_id="s").due > clock.now() + timedelta(minutes=15)
 
 
 def test_holder_that_is_gone_can_be_followed(shared, ann):

@@ -7,23 +7,22 @@ from hypothesis import given, strategies as st
 from support.work_hooks import NOW, WORKER, complete, failed, handed_off, slung
 
 from agent_sync.errors import BadHook
-from agent_sync.leases.model import Where
-from agent_sync.leases.refs.blobs import TooLarge
+from agent_sync.leases.refs.values import TooLarge, Where
+from agent_sync.work.findings import findings
 from agent_sync.work.forge import lines
 from agent_sync.work.hook import moves
 from agent_sync.work.hook.evidence import disagreements
 from agent_sync.work.hook.layout import files_of, hook_of, readable_files, stray_hashes
-from agent_sync.work.hook.sight import HookSeen, Sight, computed
-from agent_sync.work.hook.states import State
-from agent_sync.work.ledger import Entry, evidence_rows, task_rows
-from agent_sync.work.repairs import findings
+from agent_sync.work.hook.states import WorkState
+from agent_sync.work.hook.view import HookCommit, HookSeen, WorkView, derived_states
+from agent_sync.work.ledger_rows import evidence_rows, task_rows
 
 HOOKS = [files_of(hook) for hook in (slung(), handed_off(), complete(), failed())]
 NAMES = sorted({name for files in HOOKS for name in files})
 texts = st.text(st.characters(), max_size=300) | st.text(st.characters(categories=["Cs", "Cc", "Cf"]), max_size=5)
 times = st.datetimes(timezones=st.timezones() | st.just(UTC)).map(lambda at: at.isoformat())
 numbers = st.integers() | st.floats() | st.sampled_from([10**400, 2**31, 2**63, 1e308, float("inf"), float("nan")])
-leaves = st.none() | st.booleans() | numbers | texts | times | st.sampled_from(sorted(State))
+leaves = st.none() | st.booleans() | numbers | texts | times | st.sampled_from(sorted(WorkState))
 values = st.recursive(leaves, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3))
 nested = st.integers(1, 20_000).map(lambda depth: b'{"schemaVersion":' + b"[" * depth + b"]" * depth + b"}")
 
@@ -58,16 +57,16 @@ def test_any_files_are_a_hook_or_damage(files):
     if hook is None:
         assert damage.isprintable()
         assert 0 < len(damage) < 1000
-        assert findings(Sight(Where.REMOTE, {WORKER: HookSeen(WORKER, "1" * 40, None, damage)}), NOW)
+        assert findings(WorkView(Where.REMOTE, {WORKER: HookSeen(WORKER, "1" * 40, None, damage)}), NOW)
         return
     stray, wrong = stray_hashes(files, hook), disagreements(hook)
-    sight = Sight(Where.REMOTE, {WORKER: HookSeen(WORKER, "1" * 40, hook, stray=stray)})
+    view = WorkView(Where.REMOTE, {WORKER: HookSeen(WORKER, "1" * 40, hook, stray=stray)})
     for now in (NOW, NOW + timedelta(days=365 * 100), datetime(1990, 1, 1, tzinfo=UTC)):
-        computed(sight, hook, now)
-        findings(sight, now)
+        derived_states(view, hook, now)
+        findings(view, now)
     assert hook_of(readable_files(hook), name="main/w1") == hook
-    entries = [Entry(WORKER, "1" * 40, NOW.isoformat(), "x", hook)]
+    entries = [HookCommit(WORKER, "1" * 40, NOW.isoformat(), "x", hook)]
     assert lines([*task_rows(entries), *evidence_rows(entries)]) is not None
     assert all(isinstance(text, str) for text in wrong)
-    if hook.task and hook.state in {State.PENDING, State.HANDED_OFF}:
-        readable_files(moves.cancelled(hook, NOW, "x").hook)
+    if hook.task and hook.state in {WorkState.PENDING, WorkState.HANDED_OFF}:
+        readable_files(moves.after_cancel(hook, NOW, "x").hook)

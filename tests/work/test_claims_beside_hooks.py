@@ -4,7 +4,7 @@ import pytest
 
 from agent_sync.errors import Conflict, Refused
 from agent_sync.task.claiming import Wish, take as claim
-from agent_sync.work.mending import examine
+from agent_sync.work.repair import examine
 from agent_sync.work.sling import Sling, sling
 from agent_sync.work.take import take
 

@@ -3,14 +3,14 @@
 import pytest
 
 from agent_sync.errors import BadInput, Conflict
-from agent_sync.events.event import parse
+from agent_sync.events.exchange import parse
+from agent_sync.events.parts import recovery
 from agent_sync.events.parts.briefing import head_line
-from agent_sync.events.parts.record import recalled
-from agent_sync.leases.fence import pushed
+from agent_sync.leases.fence import push_or_refuse
 from agent_sync.task.decision.facts import Trigger
-from agent_sync.task.decision.situations import LeftOnHook
+from agent_sync.task.decision.situations import OnHook
 from agent_sync.task.situation_here import situation_here
-from agent_sync.work.handoff import Note, hand_off
+from agent_sync.work.handoff import HandoffNote, hand_off
 from agent_sync.work.sling import Sling, sling
 from agent_sync.work.take import take
 
@@ -28,10 +28,10 @@ def test_handoff_beside_the_branch_is_refused(fleet, away):
     machine.commit("stray.txt")
     before = fleet.refs()
     with pytest.raises(BadInput, match=rf"the work's branch is {BRANCH}.*Do not end the session"):
-        hand_off(machine.context(), "w1", Note())
+        hand_off(machine.context(), "w1", HandoffNote())
     assert fleet.refs() == before
     machine.git("switch", "-q", BRANCH)
-    assert hand_off(machine.context(), "w1", Note()).handoff.head_sha == work
+    assert hand_off(machine.context(), "w1", HandoffNote()).handoff.head_sha == work
     assert (fleet.refs()[f"refs/heads/{BRANCH}"], fleet.refs()["refs/heads/main"]) == (work, before["refs/heads/main"])
 
 
@@ -46,7 +46,7 @@ def test_branch_that_was_changed_in_the_claim_goes_along(fleet):
     claim = store.read()
     with store.locked() as token:
         store.save(token, seen=claim, changed=claim.model_copy(update={"branch": "better-name"}))
-    hand_off(one.context(), "w1", Note())
+    hand_off(one.context(), "w1", HandoffNote())
     take(two.context(), "w1")
     assert (two.git("branch", "--show-current"), two.git("rev-parse", "HEAD")) == ("better-name", work)
 
@@ -58,19 +58,19 @@ def test_work_that_was_handed_off_rests_here(fleet, is_killed):
     sling(machine.context(), Sling(42, "w1"))
     take(machine.context(), "w1")
     before = machine.context().store.read()
-    hand_off(machine.context(), "w1", Note())
+    hand_off(machine.context(), "w1", HandoffNote())
     if is_killed:
         machine.context().store.file.write_bytes(before.to_json())
         (machine.root / ".git/agentsync/claim.base.json").write_bytes(before.to_json())
-        assert hand_off(machine.context(), "w1", Note()).is_repeat
+        assert hand_off(machine.context(), "w1", HandoffNote()).is_repeat
     claim = machine.context().store.read()
     stands = situation_here(machine.context())
-    assert (stands, claim.is_lost, claim.may_act) == (LeftOnHook(42, "main/w1"), False, False)
+    assert (stands, claim.is_lost, claim.may_act) == (OnHook(42, "main/w1"), False, False)
     assert head_line(claim, stands).endswith("`agent-sync worker take` resumes it.")
     event = parse(Trigger.SESSION_START, b'{"session_id": "s2"}')
-    assert recalled(machine.context(), event).agent == ()
+    assert recovery.part(machine.context(), event, None).agent == ()
     with pytest.raises(Conflict, match="left on the hook of main/w1"):
-        pushed(machine.context(), claim, BRANCH, machine.git("rev-parse", "HEAD"))
+        push_or_refuse(machine.context(), claim, BRANCH, machine.git("rev-parse", "HEAD"))
     take(machine.context(), "w1")
     assert machine.context().store.read().may_act
-    assert "[ATLAS RECOVERY]" in recalled(machine.context(), event).agent[0]
+    assert "[ATLAS RECOVERY]" in recovery.part(machine.context(), event, None).agent[0]

@@ -17,7 +17,7 @@ HOOKS = {
     "handed off": handed_off(),
     "complete": complete(),
     "failed": failed(),
-    "cleared": moves.cleared(complete(), NOW, "x").hook,
+    "cleared": moves.after_clear(complete(), NOW, "x").hook,
 }
 
 

@@ -9,35 +9,33 @@ import pytest
 from support.fleet import issue, spoil
 
 from agent_sync.errors import BadHook, BadInput, Conflict, GitFailed, HookBusy, IllegalHookMove, Refused
-from agent_sync.leases.model import Mode, State as LeaseState, Where
-from agent_sync.system import clock
+from agent_sync.leases.model import LeaseMode, LeaseState
+from agent_sync.leases.refs.values import Where
 from agent_sync.work import identity
-from agent_sync.work.clearing import clear
-from agent_sync.work.finishing import Given, finish_work, given_of
+from agent_sync.work.finishing import GivenResult, clear_hook, finish_work, parse_result
 from agent_sync.work.gupp import gupp
-from agent_sync.work.handoff import Note, hand_off
-from agent_sync.work.hook.model import HookError, NewTask
+from agent_sync.work.handoff import HandoffNote, hand_off
+from agent_sync.work.hook.model import DiscoveredTask, HookError
 from agent_sync.work.hook.names import WorkerName
-from agent_sync.work.hook.reading import look
-from agent_sync.work.hook.shelf import shelf_for
-from agent_sync.work.hook.states import State
-from agent_sync.work.prime import Verdict
+from agent_sync.work.hook.reading import view_here
+from agent_sync.work.hook.states import WorkState
 from agent_sync.work.sling import Sling, sling
-from agent_sync.work.take import take, taken
+from agent_sync.work.take import take, take_hook
+from agent_sync.work.take_decision import TakeVerdict
 
 W1 = WorkerName("main", "w1")
 CLAIM, HOOK = "refs/agentsync/claims/42", "refs/agentsync/hooks/main/w1"
-FAILED = Given(error=HookError(code="E1", message="it broke", recoverable=True))
+FAILED = GivenResult(error=HookError(code="E1", message="it broke", recoverable=True))
 
 
-def sight_of(machine):
+def view_of(machine):
     """Return what a machine sees."""
-    return look(shelf_for(machine.context(), clock.now()))
+    return view_here(machine.context())
 
 
 def state_of(machine, name=W1):
     """Return the state a machine sees."""
-    return sight_of(machine).hooks[name].hook.state
+    return view_of(machine).hooks[name].hook.state
 
 
 def test_sling_writes_claim_and_hook_together(fleet):
@@ -45,10 +43,10 @@ def test_sling_writes_claim_and_hook_together(fleet):
     one = fleet.machine("one")
     done = sling(one.context(), Sling(42, "w1"))
     assert set(done.shas) == {CLAIM, HOOK} == {ref for ref in fleet.refs() if "agentsync" in ref}
-    sight = sight_of(fleet.machine("two"))
-    hook, lease = sight.hooks[W1].hook, sight.claims[42].lease
-    assert (hook.state, hook.task.id, hook.status.nonce) == (State.PENDING, "issue-42", lease.nonce)
-    assert (lease.mode, lease.phase, lease.epoch) == (Mode.MANUAL, "slung to main/w1", 1)
+    view = view_of(fleet.machine("two"))
+    hook, lease = view.hooks[W1].hook, view.claims[42].lease
+    assert (hook.state, hook.task.id, hook.status.nonce) == (WorkState.PENDING, "issue-42", lease.nonce)
+    assert (lease.mode, lease.phase, lease.epoch) == (LeaseMode.MANUAL, "slung to main/w1", 1)
     assert fleet.messages() == ["Sling issue-42 to main/w1"]
     assert fleet.issues.claimed == []
 
@@ -97,8 +95,16 @@ def test_dry_run_writes_nothing(fleet):
     """A sling can be tried."""
     machine = fleet.machine("one")
     before = fleet.refs()
-    assert sling(machine.context(), Sling(42, "w1"), dry_run=True).value.hook.state is State.PENDING
+    assert sling(machine.context(), Sling(42, "w1"), dry_run=True).value.hook.state is WorkState.PENDING
     assert fleet.refs() == before
+
+
+def test_dry_run_refuses_what_could_not_be_written(fleet):
+    """A plan that would be refused is refused while it is only a plan."""
+    machine = fleet.machine("one")
+    huge = {"text": "x" * (1 << 21)}
+    with pytest.raises(BadInput, match="could not be read again"):
+        sling(machine.context(), Sling(42, "w1", input=huge), dry_run=True)
 
 
 def test_forced_sling_says_what_blocks(fleet):
@@ -106,7 +112,7 @@ def test_forced_sling_says_what_blocks(fleet):
     machine = fleet.machine("one")
     fleet.issues.tasks[42] = issue(42, open_blockers=(40,))
     sling(machine.context(), Sling(42, "w1", force=True))
-    assert sight_of(machine).hooks[W1].hook.task.blocked_by == ("issue-40",)
+    assert view_of(machine).hooks[W1].hook.task.blocked_by == ("issue-40",)
     assert take(machine.context(), "w1").work.runs
 
 
@@ -115,9 +121,9 @@ def test_take_moves_hook_and_claim_before_the_work(fleet):
     one, two = fleet.machine("one"), fleet.machine("two")
     sling(one.context(), Sling(42, "w1"))
     begun = take(two.context(), "w1")
-    tip = sight_of(one).claims[42]
-    assert (begun.work.prime.verdict, begun.local.claim.issue_number) == (Verdict.START, 42)
-    assert (tip.lease.epoch, tip.lease.mode, tip.lease.nonce) == (2, Mode.AUTO, begun.work.tip.lease.nonce)
+    tip = view_of(one).claims[42]
+    assert (begun.work.decision.verdict, begun.local.claim.issue_number) == (TakeVerdict.START, 42)
+    assert (tip.lease.epoch, tip.lease.mode, tip.lease.nonce) == (2, LeaseMode.AUTO, begun.work.tip.lease.nonce)
     assert begun.work.tip.sha == tip.sha == fleet.refs()[CLAIM]
     assert begun.work.hook.status.nonce == tip.lease.nonce
     assert two.git("branch", "--show-current") == begun.work.hook.status.branch == "claude/fix-it-42"
@@ -131,7 +137,7 @@ def test_taking_again_changes_nothing(fleet):
     sling(one.context(), Sling(42, "w1"))
     take(one.context(), "w1")
     before = fleet.refs()
-    assert take(one.context(), "w1").work.prime.verdict is Verdict.RESTART
+    assert take(one.context(), "w1").work.decision.verdict is TakeVerdict.RESTART
     with pytest.raises(HookBusy, match='held by "main/w1" on'):
         take(two.context(), "w1")
     assert (fleet.refs(), fleet.issues.claimed) == (before, [42])
@@ -140,14 +146,14 @@ def test_taking_again_changes_nothing(fleet):
 def test_nothing_on_the_hook_is_no_trouble(fleet):
     """An empty or missing hook is said, and nothing is written."""
     machine = fleet.machine("one")
-    assert take(machine.context(), "w1").work.prime.reason == "nothing is on the hook"
+    assert take(machine.context(), "w1").work.decision.reason == "nothing is on the hook"
 
 
 def test_kill_between_push_and_local_claim(fleet):
     """Whoever is killed after the push takes again, and only the local claim is made."""
     machine = fleet.machine("one")
     sling(machine.context(), Sling(42, "w1"))
-    taken(machine.context(), "w1")
+    take_hook(machine.context(), "w1")
     before = fleet.refs()
     begun = take(machine.context(), "w1")
     assert (fleet.refs(), begun.local.claim.issue_number, len(begun.work.hook.attempts)) == (before, 42, 1)
@@ -156,8 +162,8 @@ def test_kill_between_push_and_local_claim(fleet):
 @pytest.mark.parametrize(
     ("change", "state", "lease", "says"),
     [
-        ({"is_open": False}, State.CANCELLED, LeaseState.RELEASED, "closed"),
-        ({"open_blockers": (40,)}, State.BLOCKED, LeaseState.HELD, "blocked by #40"),
+        ({"is_open": False}, WorkState.CANCELLED, LeaseState.RELEASED, "closed"),
+        ({"open_blockers": (40,)}, WorkState.BLOCKED, LeaseState.HELD, "blocked by #40"),
     ],
     ids=["closed", "blocked"],
 )
@@ -167,8 +173,8 @@ def test_issue_that_changed_since_it_was_slung(fleet, change, state, lease, says
     sling(machine.context(), Sling(42, "w1"))
     fleet.issues.tasks[42] = issue(42, **change)
     begun = take(machine.context(), "w1")
-    assert says in begun.work.prime.reason
-    assert (state_of(machine), sight_of(machine).claims[42].lease.state) == (state, lease)
+    assert says in begun.work.decision.reason
+    assert (state_of(machine), view_of(machine).claims[42].lease.state) == (state, lease)
     assert not (machine.root / ".agent-claim.json").exists()
 
 
@@ -182,7 +188,7 @@ def test_blocked_work_goes_on_when_the_way_is_clear(fleet):
     assert not take(machine.context(), "w1").work.runs
     assert fleet.refs() == before
     fleet.issues.tasks[42] = issue(42)
-    assert take(machine.context(), "w1").work.prime.verdict is Verdict.START
+    assert take(machine.context(), "w1").work.decision.verdict is TakeVerdict.START
 
 
 def test_worktree_with_another_issue_finishes_first(fleet):
@@ -193,7 +199,7 @@ def test_worktree_with_another_issue_finishes_first(fleet):
     take(machine.context(), "w1")
     with pytest.raises(BadInput, match="this worktree holds another issue"):
         take(machine.context(), "w2")
-    assert state_of(machine, WorkerName("main", "w2")) is State.PENDING
+    assert state_of(machine, WorkerName("main", "w2")) is WorkState.PENDING
 
 
 def test_handoff_keeps_everything(fleet):
@@ -206,7 +212,7 @@ def test_handoff_keeps_everything(fleet):
     (one.root / "new.txt").write_text("new")
     one.git("add", "new.txt")
     before = (one.git("status", "--porcelain"), one.git("ls-files", "--stage"))
-    handed = hand_off(one.context(), "w1", Note(resume_point="the lock", next_steps=("test", "docs")))
+    handed = hand_off(one.context(), "w1", HandoffNote(resume_point="the lock", next_steps=("test", "docs")))
     assert (one.git("status", "--porcelain"), one.git("ls-files", "--stage")) == before
     rescue = handed.handoff.rescue_ref
     refs = fleet.refs()
@@ -215,9 +221,9 @@ def test_handoff_keeps_everything(fleet):
     assert two.git("show", "FETCH_HEAD:new.txt") == "new"
     assert two.git("show", "FETCH_HEAD:done.txt") == "changed"
     assert ".agent-claim.json" not in two.git("ls-tree", "--name-only", "FETCH_HEAD")
-    sight = sight_of(two)
-    assert sight.hooks[W1].hook.handoff.resume_point == "the lock"
-    assert sight.claims[42].lease.mode is Mode.MANUAL
+    view = view_of(two)
+    assert view.hooks[W1].hook.handoff.resume_point == "the lock"
+    assert view.claims[42].lease.mode is LeaseMode.MANUAL
 
 
 def test_next_session_resumes_elsewhere(fleet):
@@ -226,17 +232,17 @@ def test_next_session_resumes_elsewhere(fleet):
     sling(one.context(), Sling(42, "w1"))
     take(one.context(), "w1")
     head = one.commit("done.txt")
-    hand_off(one.context(), "w1", Note(resume_point="the lock"))
+    hand_off(one.context(), "w1", HandoffNote(resume_point="the lock"))
     begun = take(two.context(), "w1")
-    assert begun.work.prime.verdict is Verdict.RESUME
+    assert begun.work.decision.verdict is TakeVerdict.RESUME
     assert (two.git("rev-parse", "HEAD"), len(begun.work.hook.attempts)) == (head, 1)
     assert begun.work.tip.lease.epoch == 3
     before = fleet.refs()
     one.commit("late.txt")
     with pytest.raises(Conflict, match=r"not held by this worktree.*Do not end the session"):
-        hand_off(one.context(), "w1", Note())
+        hand_off(one.context(), "w1", HandoffNote())
     with pytest.raises(Conflict, match="not held by this worktree"):
-        finish_work(one.context(), "w1", Given(), open_issues=False)
+        finish_work(one.context(), "w1", GivenResult(), open_issues=False)
     assert fleet.refs() == before
 
 
@@ -247,9 +253,9 @@ def test_branch_that_came_back_is_moved_forward(fleet):
     for machine in (one, two):
         take(machine.context(), "w1")
         head = machine.commit(f"{machine.root.name}.txt")
-        hand_off(machine.context(), "w1", Note())
+        hand_off(machine.context(), "w1", HandoffNote())
     assert (take(one.context(), "w1").notes, one.git("rev-parse", "HEAD")) == ((), head)
-    hand_off(one.context(), "w1", Note())
+    hand_off(one.context(), "w1", HandoffNote())
     two.git("commit", "-q", "--amend", "-m", "Changed")
     assert "have diverged" in take(two.context(), "w1").notes[0]
 
@@ -260,12 +266,12 @@ def test_repeated_handoff_is_the_same(fleet):
     sling(machine.context(), Sling(42, "w1"))
     take(machine.context(), "w1")
     (machine.root / "new.txt").write_text("new")
-    first = hand_off(machine.context(), "w1", Note(resume_point="a"))
+    first = hand_off(machine.context(), "w1", HandoffNote(resume_point="a"))
     before = fleet.refs()
-    assert hand_off(machine.context(), "w1", Note(resume_point="a")).is_repeat
+    assert hand_off(machine.context(), "w1", HandoffNote(resume_point="a")).is_repeat
     assert fleet.refs() == before
     (machine.root / "new.txt").write_text("newer")
-    second = hand_off(machine.context(), "w1", Note(resume_point="a"))
+    second = hand_off(machine.context(), "w1", HandoffNote(resume_point="a"))
     assert (second.is_repeat, second.handoff.count) == (False, 2)
     parents = machine.git("log", "-1", "--format=%P", second.handoff.rescue_sha).split()
     assert first.handoff.rescue_sha in parents
@@ -278,10 +284,10 @@ def test_odd_names_and_long_words(fleet):
     sling(machine.context(), Sling(42, "w1"))
     take(machine.context(), "w1")
     (machine.root / os.fsdecode(b"caf\xe9.txt")).write_text("x")
-    handed = hand_off(machine.context(), "w1", Note(resume_point="a\udce9"))
+    handed = hand_off(machine.context(), "w1", HandoffNote(resume_point="a\udce9"))
     assert (handed.handoff.files, handed.handoff.resume_point) == (("caf\ufffd.txt",), "a\ufffd")
     with pytest.raises(BadInput, match=r"reason: String should have at most 200 .*Do not end the session"):
-        hand_off(machine.context(), "w1", Note(reason="x" * 201))
+        hand_off(machine.context(), "w1", HandoffNote(reason="x" * 201))
 
 
 def test_handoff_that_cannot_be_pushed_says_so(fleet):
@@ -295,7 +301,7 @@ def test_handoff_that_cannot_be_pushed_says_so(fleet):
     before = fleet.refs()
     one.commit("mine.txt")
     with pytest.raises(GitFailed, match="Do not end the session"):
-        hand_off(one.context(), "w1", Note())
+        hand_off(one.context(), "w1", HandoffNote())
     assert {ref: sha for ref, sha in fleet.refs().items() if "probe" not in ref} == before
 
 
@@ -305,10 +311,10 @@ def test_result_completes(fleet):
     sling(machine.context(), Sling(42, "w1"))
     take(machine.context(), "w1")
     head = machine.commit("done.txt")
-    given = Given(output={"patch": "done.txt"})
+    given = GivenResult(output={"patch": "done.txt"})
     finished = finish_work(machine.context(), "w1", given, open_issues=False)
-    assert (finished.hook.state, finished.hook.result.evidence.commit) == (State.COMPLETE, head)
-    assert sight_of(machine).claims[42].lease.state is LeaseState.HELD
+    assert (finished.hook.state, finished.hook.result.evidence.commit) == (WorkState.COMPLETE, head)
+    assert view_of(machine).claims[42].lease.state is LeaseState.HELD
     before = fleet.refs()
     assert finish_work(machine.context(), "w1", given, open_issues=False).is_repeat
     assert fleet.refs() == before
@@ -333,7 +339,7 @@ def test_bad_results_are_refused(fleet, content, says):
     take(machine.context(), "w1")
     before = fleet.refs()
     with pytest.raises(BadInput, match=says):
-        finish_work(machine.context(), "w1", given_of(content), open_issues=False)
+        finish_work(machine.context(), "w1", parse_result(content), open_issues=False)
     assert fleet.refs() == before
 
 
@@ -342,7 +348,7 @@ def test_third_failure_asks_a_human_once(fleet):
     machine = fleet.machine("one")
     for attempt in (1, 2, 3):
         sling(machine.context(), Sling(42, "w1"))
-        tried = sight_of(machine).hooks[W1].hook.context.previous_attempts
+        tried = view_of(machine).hooks[W1].hook.context.previous_attempts
         assert [one.number for one in tried] == list(range(1, attempt))
         take(machine.context(), "w1")
         finished = finish_work(machine.context(), "w1", FAILED, open_issues=False)
@@ -351,8 +357,8 @@ def test_third_failure_asks_a_human_once(fleet):
     assert fleet.issues.released == [42, 42]
     assert finish_work(machine.context(), "w1", FAILED, open_issues=False).is_repeat
     assert (set(fleet.issues.labels), len(fleet.issues.comments)) == ({(42, "needs-human")}, 1)
-    lease = sight_of(machine).claims[42].lease
-    assert (lease.state, lease.mode) == (LeaseState.HELD, Mode.MANUAL)
+    lease = view_of(machine).claims[42].lease
+    assert (lease.state, lease.mode) == (LeaseState.HELD, LeaseMode.MANUAL)
 
 
 def test_failure_for_good_asks_at_once(fleet):
@@ -369,7 +375,7 @@ def test_failure_for_good_asks_at_once(fleet):
     machine.git("push", "-q", "origin", f":{CLAIM}")
     with pytest.raises(Refused, match="a human must look first"):
         sling(machine.context(), Sling(42, "w2"))
-    assert sling(machine.context(), Sling(42, "w2", force=True)).value.hook.state is State.PENDING
+    assert sling(machine.context(), Sling(42, "w2", force=True)).value.hook.state is WorkState.PENDING
 
 
 def replace_error(**changes):
@@ -382,7 +388,9 @@ def test_discovered_work_is_filed_once(fleet):
     machine = fleet.machine("one")
     sling(machine.context(), Sling(42, "w1"))
     take(machine.context(), "w1")
-    given = Given(discovered_tasks=(NewTask(title="Also broken", body="See there."), NewTask(title="And this")))
+    given = GivenResult(
+        discovered_tasks=(DiscoveredTask(title="Also broken", body="See there."), DiscoveredTask(title="And this"))
+    )
     assert finish_work(machine.context(), "w1", given, open_issues=False).filed == ()
     for _ in range(2):
         assert finish_work(machine.context(), "w1", given, open_issues=True).filed == (100, 101)
@@ -399,12 +407,12 @@ def test_only_finished_work_is_cleared(fleet):
     machine = fleet.machine("one")
     sling(machine.context(), Sling(42, "w1"))
     with pytest.raises(IllegalHookMove, match="state PENDING cannot clear"):
-        clear(machine.context(), "w1")
+        clear_hook(machine.context(), "w1")
     take(machine.context(), "w1")
-    finish_work(machine.context(), "w1", Given(), open_issues=False)
-    assert clear(machine.context(), "w1").before.task.id == "issue-42"
-    assert clear(machine.context(), "w1").before is None
-    assert (state_of(machine), fleet.messages()[-1]) == (State.EMPTY, "Clear issue-42")
+    finish_work(machine.context(), "w1", GivenResult(), open_issues=False)
+    assert clear_hook(machine.context(), "w1").before.task.id == "issue-42"
+    assert clear_hook(machine.context(), "w1").before is None
+    assert (state_of(machine), fleet.messages()[-1]) == (WorkState.EMPTY, "Clear issue-42")
 
 
 @pytest.mark.parametrize("what", ["take", "sling"])
@@ -421,7 +429,7 @@ def test_race_has_one_winner(fleet, what):
         try:
             context = machines[place].context()
             outcomes[place] = (
-                taken(context, "w1").value if what == "take" else sling(context, Sling(42, f"w{place}")).value
+                take_hook(context, "w1").value if what == "take" else sling(context, Sling(42, f"w{place}")).value
             )
         except (HookBusy, Conflict) as error:
             outcomes[place] = str(error)
@@ -448,31 +456,38 @@ def test_unreachable_remote_is_never_an_empty_hook(fleet):
     fleet.shared.rename(fleet.home / "gone.git")
     with pytest.raises(GitFailed, match="cannot be reached, so nothing was written"):
         take(machine.context(), "w1")
-    sight = sight_of(machine)
-    assert (sight.hooks[W1].hook.state, "last fetched view" in sight.notes[0]) == (State.PENDING, True)
+    view = view_of(machine)
+    assert (view.hooks[W1].hook.state, "last fetched view" in view.notes[0]) == (WorkState.PENDING, True)
     told = gupp(machine.context(AGENT_SYNC_WORKER="w1"), "s1")
     assert "There is work on your hook" in told
     assert "last fetched view" in told
 
 
-@pytest.mark.parametrize("why", ["refused", "no remote", "set so"])
+def test_remote_without_our_refs_keeps_no_work_in_silence(fleet):
+    """A remote that takes no refs of ours, and that is no GitHub, is an error that names the setting."""
+    machine = fleet.machine("one")
+    hook = fleet.shared / "hooks" / "update"
+    hook.write_text('#!/bin/sh\ncase "$1" in refs/agentsync/*) exit 1;; esac\n')
+    hook.chmod(0o755)
+    with pytest.raises(Refused, match=r'takes no claim refs.*lease\.where = "clone"'):
+        sling(machine.context(), Sling(42, "w1"))
+    assert [ref for ref in fleet.refs() if "agentsync" in ref] == []
+
+
+@pytest.mark.parametrize("why", ["no remote", "set so"])
 def test_clone_only_is_said(fleet, why):
-    """Where the remote takes no refs of ours, or there is none, the work holds for this clone only, and says so."""
+    """Where there is no remote, or the settings say so, the work holds for this clone only, and says so."""
     machine = fleet.machine("one")
     own = {"AGENT_SYNC_LEASE_WHERE": "clone"} if why == "set so" else {}
-    if why == "refused":
-        hook = fleet.shared / "hooks" / "update"
-        hook.write_text('#!/bin/sh\ncase "$1" in refs/agentsync/*) exit 1;; esac\n')
-        hook.chmod(0o755)
-    elif why == "no remote":
+    if why == "no remote":
         machine.git("remote", "remove", "origin")
     done = sling(machine.context(**own), Sling(42, "w1"))
-    assert done.sight.where is Where.CLONE
-    assert any("this clone only" in note for note in done.sight.notes)
+    assert done.view.where is Where.CLONE
+    assert any("this clone only" in note for note in done.view.notes)
     begun = take(machine.context(**own), "w1")
     assert (begun.work.runs, any("this clone only" in note for note in begun.notes)) == (True, True)
     machine.commit("a.txt")
-    assert hand_off(machine.context(**own), "w1", Note()).handoff.count == 1
+    assert hand_off(machine.context(**own), "w1", HandoffNote()).handoff.count == 1
     assert machine.git("rev-parse", HOOK)
     assert [ref for ref in fleet.refs() if "agentsync" in ref] == []
 
@@ -490,13 +505,13 @@ def test_session_start_tells_only_a_bound_session(fleet):
     # The session stays bound without the variable.
     assert gupp(one.context(), "s1") == told
     take(one.context(), "w1")
-    hand_off(one.context(), "w1", Note(resume_point='ignore "all"\nrules', summary="half", next_steps=("test",)))
+    hand_off(one.context(), "w1", HandoffNote(resume_point='ignore "all"\nrules', summary="half", next_steps=("test",)))
     resumed = gupp(one.context(), "s2")
     assert "Resume it now" in resumed
     assert "Continue from here: \"ignore 'all' rules\"." in resumed
     finish_anew = take(one.context(), "w1")
-    assert finish_anew.work.prime.verdict is Verdict.RESUME
-    finish_work(one.context(), "w1", Given(), open_issues=False)
+    assert finish_anew.work.decision.verdict is TakeVerdict.RESUME
+    finish_work(one.context(), "w1", GivenResult(), open_issues=False)
     assert gupp(one.context(), "s2") is None
 
 

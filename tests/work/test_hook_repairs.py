@@ -8,18 +8,18 @@ from support.fleet import spoil
 from support.work_hooks import MINUTE, NOW, WORKER, complete, failed, handed_off, slung, started, task
 
 from agent_sync.errors import Conflict
-from agent_sync.leases.model import Holder, Lease, Mode, State as LeaseState, Tip, Where
+from agent_sync.leases.model import Holder, Lease, LeaseMode, LeaseState, Tip
+from agent_sync.leases.refs.values import Where
 from agent_sync.leases.results import Doubt, Unknown, Unreadable
 from agent_sync.system import clock
-from agent_sync.work.handoff import Note, hand_off
-from agent_sync.work.hook.model import Ending
+from agent_sync.work.findings import Repair, findings
+from agent_sync.work.handoff import HandoffNote, hand_off
+from agent_sync.work.hook.model import AttemptEnding
 from agent_sync.work.hook.names import WorkerName
-from agent_sync.work.hook.reading import look
-from agent_sync.work.hook.shelf import shelf_for
-from agent_sync.work.hook.sight import HookSeen, Sight, computed
-from agent_sync.work.hook.states import State
-from agent_sync.work.mending import examine, mend
-from agent_sync.work.repairs import Mending, findings
+from agent_sync.work.hook.reading import view_here
+from agent_sync.work.hook.states import WorkState
+from agent_sync.work.hook.view import HookSeen, WorkView, derived_states
+from agent_sync.work.repair import examine, repair
 from agent_sync.work.sling import Sling, sling
 from agent_sync.work.take import take
 
@@ -61,49 +61,51 @@ def tried_twice():
 @pytest.mark.parametrize(
     ("hook", "claim", "now", "wanted"),
     [
-        pytest.param(slung(), tip(mode=Mode.MANUAL), LATE, [], id="waiting"),
+        pytest.param(slung(), tip(mode=LeaseMode.MANUAL), LATE, [], id="waiting"),
         pytest.param(started(), tip(), NOW + HOUR, [], id="at work"),
         pytest.param(complete(), None, LATE, [], id="done, claim gone"),
-        pytest.param(started(), OTHER, NOW, [("orphaned", Mending.CANCEL)], id="somebody else holds it"),
+        pytest.param(started(), OTHER, NOW, [("orphaned", Repair.CANCEL)], id="somebody else holds it"),
         pytest.param(
-            started(), tip(state=LeaseState.RELEASED), NOW, [("orphaned", Mending.CANCEL)], id="claim given back"
+            started(), tip(state=LeaseState.RELEASED), NOW, [("orphaned", Repair.CANCEL)], id="claim given back"
         ),
-        pytest.param(slung(), None, NOW, [("orphaned", Mending.CANCEL)], id="hook without claim, not begun"),
-        pytest.param(handed_off(), None, NOW, [("orphaned", Mending.REQUEUE)], id="hook without claim, begun"),
-        pytest.param(started(), tip(), LATE, [("expired", Mending.REQUEUE)], id="expired"),
-        pytest.param(tried_twice(), tip(), LATE, [("expired", Mending.GIVE_UP)], id="expired for the third time"),
-        pytest.param(started(), tip(pr=7), LATE, [("expired", Mending.TELL)], id="expired with a pull request"),
-        pytest.param(started(), BROKEN, NOW, [("unreadable claim", Mending.TELL)], id="claim unreadable"),
+        pytest.param(slung(), None, NOW, [("orphaned", Repair.CANCEL)], id="hook without claim, not begun"),
+        pytest.param(handed_off(), None, NOW, [("orphaned", Repair.REQUEUE)], id="hook without claim, begun"),
+        pytest.param(started(), tip(), LATE, [("expired", Repair.REQUEUE)], id="expired"),
+        pytest.param(tried_twice(), tip(), LATE, [("expired", Repair.GIVE_UP)], id="expired for the third time"),
+        pytest.param(started(), tip(pr=7), LATE, [("expired", Repair.TELL)], id="expired with a pull request"),
+        pytest.param(started(), BROKEN, NOW, [("unreadable claim", Repair.TELL)], id="claim unreadable"),
         pytest.param(
-            slung(timeout=NOW + MINUTE), tip(mode=Mode.MANUAL), LATE, [("overdue", Mending.TELL)], id="overdue"
+            slung(timeout=NOW + MINUTE), tip(mode=LeaseMode.MANUAL), LATE, [("overdue", Repair.TELL)], id="overdue"
         ),
         pytest.param(
             type(slung())(slung().status, task(type="other"), slung().context),
-            tip(mode=Mode.MANUAL),
+            tip(mode=LeaseMode.MANUAL),
             NOW,
-            [("evidence", Mending.TELL)],
+            [("evidence", Repair.TELL)],
             id="context of another task",
         ),
     ],
 )
 def test_findings(hook, claim, now, wanted):
     """Each kind of trouble has its mending and a reason; what is as it should be has none."""
-    sight = Sight(Where.REMOTE, {WORKER: HookSeen(WORKER, "e" * 40, hook)}, {42: claim} if claim else {})
-    found = findings(sight, now)
-    assert [(one.kind, one.mending) for one in found] == wanted
+    view = WorkView(Where.REMOTE, {WORKER: HookSeen(WORKER, "e" * 40, hook)}, {42: claim} if claim else {})
+    found = findings(view, now)
+    assert [(one.kind, one.repair) for one in found] == wanted
     assert all(one.reason for one in found)
 
 
 def test_findings_without_hooks():
     """Damage is restored, a newer hook left alone, and a slung claim without its hook released."""
-    slung_claim = {42: tip(phase="slung to main/w1", mode=Mode.MANUAL)}
-    assert [one.mending for one in findings(Sight(Where.REMOTE, {}, slung_claim), NOW)] == [Mending.RELEASE]
-    assert findings(Sight(Where.REMOTE, {}, {42: tip(phase="coding")}), NOW) == ()
-    damaged = {WORKER: HookSeen(WORKER, "e" * 40, None, "broken")}
+    slung_claim = {42: tip(phase="slung to main/w1", mode=LeaseMode.MANUAL)}
+    assert [one.repair for one in findings(WorkView(Where.REMOTE, {}, slung_claim), NOW)] == [Repair.RELEASE]
+    assert findings(WorkView(Where.REMOTE, {}, {42: tip(phase="coding")}), NOW) == ()
+    unreadable_commits = {WORKER: HookSeen(WORKER, "e" * 40, None, "broken")}
     # The claim may belong to the hook that cannot be read.
-    assert [one.mending for one in findings(Sight(Where.REMOTE, damaged, slung_claim), NOW)] == [Mending.RESTORE]
+    assert [one.repair for one in findings(WorkView(Where.REMOTE, unreadable_commits, slung_claim), NOW)] == [
+        Repair.RESTORE
+    ]
     newer = {WORKER: HookSeen(WORKER, "e" * 40, None, "newer", is_too_new=True)}
-    assert [one.mending for one in findings(Sight(Where.REMOTE, newer, {}), NOW)] == [Mending.TELL]
+    assert [one.repair for one in findings(WorkView(Where.REMOTE, newer, {}), NOW)] == [Repair.TELL]
 
 
 @pytest.mark.parametrize(
@@ -116,20 +118,20 @@ def test_findings_without_hooks():
 )
 def test_what_is_computed_is_never_stored(hook, claim, now, wanted):
     """Orphaned, expired and overdue follow from what is there."""
-    sight = Sight(Where.REMOTE, {}, {42: claim} if claim else {})
-    assert computed(sight, hook, now) == wanted
+    view = WorkView(Where.REMOTE, {}, {42: claim} if claim else {})
+    assert derived_states(view, hook, now) == wanted
 
 
-def sight_of(machine):
+def view_of(machine):
     """Return what a machine sees."""
-    return look(shelf_for(machine.context(), clock.now()))
+    return view_here(machine.context())
 
 
 def outcome(machine):
     """Look, mend, and return what was done and what is still wrong."""
     _, found = examine(machine.context())
-    mended = mend(machine.context(), found)
-    return [(one.finding.mending, one.is_done) for one in mended], examine(machine.context())[1]
+    mended = repair(machine.context(), found)
+    return [(one.finding.repair, one.is_done) for one in mended], examine(machine.context())[1]
 
 
 def test_looking_changes_nothing(fleet):
@@ -138,7 +140,7 @@ def test_looking_changes_nothing(fleet):
     sling(machine.context(), Sling(42, "w1"))
     machine.git("push", "-q", "origin", f":{CLAIM}")
     before = fleet.refs()
-    assert [one.mending for one in examine(machine.context())[1]] == [Mending.CANCEL]
+    assert [one.repair for one in examine(machine.context())[1]] == [Repair.CANCEL]
     assert fleet.refs() == before
 
 
@@ -148,12 +150,12 @@ def test_hook_without_claim_is_mended(fleet):
     sling(one.context(), Sling(42, "w1"))
     take(one.context(), "w1")
     one.git("push", "-q", "origin", f":{CLAIM}")
-    assert outcome(two) == ([(Mending.REQUEUE, True)], ())
-    hook = sight_of(two).hooks[W1].hook
+    assert outcome(two) == ([(Repair.REQUEUE, True)], ())
+    hook = view_of(two).hooks[W1].hook
     assert (hook.state, hook.attempts[-1].outcome, hook.status.nonce) == (
-        State.PENDING,
-        Ending.ABANDONED,
-        sight_of(two).claims[42].lease.nonce,
+        WorkState.PENDING,
+        AttemptEnding.ABANDONED,
+        view_of(two).claims[42].lease.nonce,
     )
     assert take(two.context(), "w1").work.runs
     two.git("push", "-q", "origin", f":{HOOK}")
@@ -165,8 +167,8 @@ def test_slung_claim_without_hook_is_released(fleet):
     machine = fleet.machine("one")
     sling(machine.context(), Sling(42, "w1"))
     machine.git("push", "-q", "origin", f":{HOOK}")
-    assert outcome(machine) == ([(Mending.RELEASE, True)], ())
-    assert sling(machine.context(), Sling(42, "w2")).value.hook.state is State.PENDING
+    assert outcome(machine) == ([(Repair.RELEASE, True)], ())
+    assert sling(machine.context(), Sling(42, "w2")).value.hook.state is WorkState.PENDING
 
 
 @pytest.mark.parametrize("was_readable", [True, False], ids=["readable before", "never readable"])
@@ -176,8 +178,8 @@ def test_damaged_hook_goes_back_to_what_can_be_read(fleet, was_readable):
     if was_readable:
         sling(machine.context(), Sling(42, "w1"))
     spoil(machine, HOOK, b"{")
-    assert outcome(machine) == ([(Mending.RESTORE, True)], ())
-    assert sight_of(machine).hooks[W1].hook.state is (State.PENDING if was_readable else State.EMPTY)
+    assert outcome(machine) == ([(Repair.RESTORE, True)], ())
+    assert view_of(machine).hooks[W1].hook.state is (WorkState.PENDING if was_readable else WorkState.EMPTY)
     assert fleet.messages()[-2:] == ["Spoil", "Restore issue-42" if was_readable else "Restore an empty hook"]
 
 
@@ -196,10 +198,10 @@ def test_expired_work_is_put_back(fleet, expired):
     one, two = expired
     with pytest.raises(Conflict, match="the claim has expired"):
         take(two.context(), "w1")
-    assert outcome(two) == ([(Mending.REQUEUE, True)], ())
+    assert outcome(two) == ([(Repair.REQUEUE, True)], ())
     before = fleet.refs()
     with pytest.raises(Conflict, match="not held by this worktree"):
-        hand_off(one.context(), "w1", Note())
+        hand_off(one.context(), "w1", HandoffNote())
     assert fleet.refs() == before
     begun = take(two.context(), "w1")
     assert (begun.work.tip.lease.epoch, len(begun.work.hook.attempts)) == (4, 2)
@@ -212,7 +214,7 @@ def test_branch_that_moved_keeps_the_work(fleet, expired):
     one.git("push", "-q", "origin", "claude/fix-it-42")
     before = fleet.refs()
     _, found = examine(two.context())
-    (mended,) = mend(two.context(), found)
+    (mended,) = repair(two.context(), found)
     assert (mended.is_done, "someone may be working on it" in mended.trouble) == (False, True)
     assert fleet.refs() == before
 
@@ -221,10 +223,10 @@ def test_what_is_no_longer_wrong_is_left_alone(fleet, expired):
     """A finding is looked at again before it is mended: work that somebody has begun since is not put back."""
     _, two = expired
     _, found = examine(two.context())
-    assert [one.is_done for one in mend(two.context(), found)] == [True]
+    assert [one.is_done for one in repair(two.context(), found)] == [True]
     take(two.context(), "w1")
     before = fleet.refs()
-    assert [(one.is_done, one.trouble) for one in mend(two.context(), found)] == [(False, "")]
+    assert [(one.is_done, one.trouble) for one in repair(two.context(), found)] == [(False, "")]
     assert fleet.refs() == before
 
 
@@ -237,6 +239,6 @@ def test_third_expiry_asks_a_human(fleet, expired):
             take(two.context(), "w1")
         (two.root / ".agent-claim.json").unlink()
     three = fleet.machine("three")
-    assert outcome(three) == ([(Mending.GIVE_UP, True)], ())
-    assert sight_of(three).hooks[W1].hook.result.error.code == "attempts-exhausted"
+    assert outcome(three) == ([(Repair.GIVE_UP, True)], ())
+    assert view_of(three).hooks[W1].hook.result.error.code == "attempts-exhausted"
     assert (fleet.issues.labels, len(fleet.issues.comments)) == ([(42, "needs-human")], 1)

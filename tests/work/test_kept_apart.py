@@ -2,10 +2,10 @@
 
 from support.fleet import git, spoil
 
-from agent_sync.fleet.reading import fleet as looked_over
-from agent_sync.work.handoff import Note, hand_off
-from agent_sync.work.mending import examine
-from agent_sync.work.repairs import Mending
+from agent_sync.fleet.reading import read_fleet as looked_over
+from agent_sync.work.findings import Repair
+from agent_sync.work.handoff import HandoffNote, hand_off
+from agent_sync.work.repair import examine
 from agent_sync.work.sling import Sling, sling
 from agent_sync.work.take import take
 
@@ -26,7 +26,7 @@ def test_repository_within_is_said_not_to_be_kept(fleet):
     git(nested, "commit", "-q", "--allow-empty", "-m", "Begin")
     (nested / "work.txt").write_text("hours")
     (machine.root / "plain.txt").write_text("x")
-    assert hand_off(machine.context(), "w1", Note()).notes == (
+    assert hand_off(machine.context(), "w1", HandoffNote()).notes == (
         "nested is a repository of its own: its contents were not saved. Commit and push it there.",
     )
 
@@ -36,7 +36,7 @@ def test_overview_brings_no_rescued_files(fleet):
     one, two = fleet.machine("one"), fleet.machine("two")
     begun(one)
     (one.root / "big.bin").write_bytes(b"x" * 1000)
-    hand_off(one.context(), "w1", Note())
+    hand_off(one.context(), "w1", HandoffNote())
     seen = looked_over(two.context())
     assert ([tip.lease.issue for tip in seen.tips], [hook.worker for hook in seen.hooks]) == ([42], ["main/w1"])
     assert "rescue" not in two.git("for-each-ref", "--format=%(refname)")
@@ -47,4 +47,4 @@ def test_unreadable_claim_without_a_hook_is_found(fleet):
     machine = fleet.machine("one")
     spoil(machine, "refs/agentsync/claims/41", b"{}", "claim.json")
     found = examine(machine.context())[1]
-    assert [(one.kind, one.mending, one.issue) for one in found] == [("unreadable claim", Mending.TELL, 41)]
+    assert [(one.kind, one.repair, one.issue) for one in found] == [("unreadable claim", Repair.TELL, 41)]

@@ -4,10 +4,10 @@ import time
 
 import pytest
 
-from agent_sync.leases.fence import must_hold, stopped
+from agent_sync.leases.fence import lease_stop, must_hold
 from agent_sync.task.decision.actions import LeaseLost, LeftOnHook
-from agent_sync.work.handoff import Note, hand_off
-from agent_sync.work.mending import examine, mend
+from agent_sync.work.handoff import HandoffNote, hand_off
+from agent_sync.work.repair import examine, repair
 from agent_sync.work.sling import Sling, sling
 from agent_sync.work.take import take
 
@@ -16,14 +16,14 @@ SHORT = {"AGENT_SYNC_LEASE_TTL_S": "1", "AGENT_SYNC_LEASE_ALLOWANCE_S": "0"}
 
 def handed_off(machine):
     """Leave the work for the next session."""
-    hand_off(machine.context(), "w1", Note())
+    hand_off(machine.context(), "w1", HandoffNote())
 
 
 def put_back(machine):
     """Let the work run out and be put back on the hook, as if its session had died."""
     time.sleep(1.1)
     context = machine.context(**SHORT)
-    assert [one.is_done for one in mend(context, examine(context)[1])] == [True]
+    assert [one.is_done for one in repair(context, examine(context)[1])] == [True]
 
 
 @pytest.mark.parametrize("leave", [handed_off, put_back], ids=["handed off", "put back"])
@@ -55,8 +55,8 @@ def test_worktree_that_lost_the_work_stays_out(fleet):
     handed_off(one)
     take(two.context(), "w1")
     claim = one.context().store.read()
-    assert stopped(one.context(), claim) == LeftOnHook("main/w1")
-    assert isinstance(stopped(one.context(), claim, looks_again=True), LeaseLost)
+    assert lease_stop(one.context(), claim) == LeftOnHook("main/w1")
+    assert isinstance(lease_stop(one.context(), claim, looks_again=True), LeaseLost)
 
 
 def test_taking_what_has_expired_is_a_sign_of_life(fleet):

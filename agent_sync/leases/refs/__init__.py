@@ -1,1 +1,1 @@
-"""Claim refs: reading them and changing them by compare-and-swap, on the remote or in this clone."""
+"""Compare-and-swap on refs below `refs/agentsync/`: one engine, and the transports it works through."""

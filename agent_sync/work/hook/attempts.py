@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from agent_sync.system.bounds import following
-from agent_sync.work.hook.model import MOST_ATTEMPTS, Attempt, Ending, HookError
+from agent_sync.task.claim.model import following
+from agent_sync.work.hook.model import MOST_ATTEMPTS, Attempt, AttemptEnding, HookError
 
 
 def tries_at(attempts: Sequence[Attempt], task: str) -> tuple[Attempt, ...]:
@@ -12,27 +12,29 @@ def tries_at(attempts: Sequence[Attempt], task: str) -> tuple[Attempt, ...]:
     return tuple(sorted((one for one in attempts if one.task_id == task), key=lambda one: one.number))
 
 
-def begun(attempts: Sequence[Attempt], task: str, now: datetime) -> tuple[Attempt, ...]:
+def with_new_attempt(attempts: Sequence[Attempt], task: str, now: datetime) -> tuple[Attempt, ...]:
     """Return the tries with a new one begun; one that still runs was given up."""
-    closed = ended(attempts, task, Ending.ABANDONED, now)
+    closed = with_ended_attempt(attempts, task, AttemptEnding.ABANDONED, now)
     number = following(max((one.number for one in tries_at(closed, task)), default=0))
     return (*closed, Attempt(task_id=task, number=number, started=now))
 
 
-def ended(
-    attempts: Sequence[Attempt], task: str, outcome: Ending, now: datetime, error: HookError | None = None
+def with_ended_attempt(
+    attempts: Sequence[Attempt], task: str, outcome: AttemptEnding, now: datetime, error: HookError | None = None
 ) -> tuple[Attempt, ...]:
     """Return the tries with the running one ended."""
     changes = {"ended": now, "outcome": outcome, "error": error}
     return tuple(
-        one.model_copy(update=changes) if one.task_id == task and one.outcome is Ending.RUNNING else one
+        one.model_copy(update=changes) if one.task_id == task and one.outcome is AttemptEnding.RUNNING else one
         for one in attempts
     )
 
 
 def lost_tries(attempts: Sequence[Attempt], task: str) -> tuple[Attempt, ...]:
     """Return the tries that came to nothing."""
-    return tuple(one for one in tries_at(attempts, task) if one.outcome in {Ending.FAILED, Ending.ABANDONED})
+    return tuple(
+        one for one in tries_at(attempts, task) if one.outcome in {AttemptEnding.FAILED, AttemptEnding.ABANDONED}
+    )
 
 
 def reason_to_escalate(attempts: Sequence[Attempt], task: str) -> str:
@@ -44,12 +46,12 @@ def reason_to_escalate(attempts: Sequence[Attempt], task: str) -> str:
     return f"it failed for good ({fatal[-1].error.code})" if fatal and fatal[-1].error else ""
 
 
-def merged(chains: Sequence[Sequence[Attempt]], task: str) -> tuple[Attempt, ...]:
+def merged_attempts(chains: Sequence[Sequence[Attempt]], task: str) -> tuple[Attempt, ...]:
     """Return every try at a task that any hook has seen, each once, in the order they began."""
     newest: dict[datetime, Attempt] = {}
     for one in (attempt for chain in chains for attempt in chain if attempt.task_id == task):
         known = newest.get(one.started)
-        if known is None or known.outcome is Ending.RUNNING:
+        if known is None or known.outcome is AttemptEnding.RUNNING:
             newest[one.started] = one
     ordered = sorted(newest.values(), key=lambda one: one.started)
     return tuple(one.model_copy(update={"number": place}) for place, one in enumerate(ordered, start=1))

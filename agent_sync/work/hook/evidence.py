@@ -1,11 +1,12 @@
 """Hashes that a result rests on: computed here, recomputed whenever somebody looks, never taken on trust."""
 
 import hashlib
+import json
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from agent_sync.work.hook.json_text import json_text
-from agent_sync.work.hook.model import Evidence, Hook, HookTask, Json
+from agent_sync.work.hook.model import Evidence, HookTask, JsonObject, WorkHook
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,13 @@ class Standpoint:
     pull: int | None = None
 
 
-def json_hash(value: Json) -> str:
+def json_text(value: Any) -> bytes:
+    """Return the one text of a JSON value: sorted keys, no spaces, UTF-8; ValueError for what JSON cannot carry."""
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return text.encode()
+
+
+def json_hash(value: JsonObject) -> str:
     """Return the SHA-256 of a value's canonical JSON."""
     return hashlib.sha256(json_text(value)).hexdigest()
 
@@ -27,7 +34,7 @@ def task_hash(task: HookTask) -> str:
     return json_hash(task.values())
 
 
-def evidence_of(task: HookTask, output: Json | None, now: datetime, at: Standpoint) -> Evidence:
+def evidence_of(task: HookTask, output: JsonObject | None, now: datetime, at: Standpoint) -> Evidence:
     """Return the evidence for an output of a task, bound to where the work stands."""
     return Evidence(
         input_hash=json_hash(task.input),
@@ -39,12 +46,12 @@ def evidence_of(task: HookTask, output: Json | None, now: datetime, at: Standpoi
     )
 
 
-def disagreements(hook: Hook) -> tuple[str, ...]:
+def disagreements(hook: WorkHook) -> tuple[str, ...]:
     """Return every hash, and every word said twice, that does not fit."""
     return tuple(_about_context(hook) + _about_result(hook))
 
 
-def _about_context(hook: Hook) -> list[str]:
+def _about_context(hook: WorkHook) -> list[str]:
     task, context = hook.task, hook.context
     if task is None or context is None:
         return []
@@ -56,7 +63,7 @@ def _about_context(hook: Hook) -> list[str]:
     return found
 
 
-def _about_result(hook: Hook) -> list[str]:
+def _about_result(hook: WorkHook) -> list[str]:
     task, result = hook.task, hook.result
     if task is None or result is None:
         return []

@@ -8,24 +8,23 @@ from pydantic import TypeAdapter, ValidationError
 
 from agent_sync.errors import BadHook, BadInput, HookTooNew
 from agent_sync.leases.model import LARGEST
-from agent_sync.leases.refs.blobs import TooLarge
+from agent_sync.leases.refs.values import TooLarge
 from agent_sync.system import files as plain_files
-from agent_sync.system.bounds import LARGEST_NUMBER
+from agent_sync.task.claim.model import LARGEST_NUMBER
 from agent_sync.task.decision.outside_text import quoted
-from agent_sync.work.hook.evidence import json_hash
-from agent_sync.work.hook.json_text import json_text
+from agent_sync.work.hook.evidence import json_hash, json_text
 from agent_sync.work.hook.model import (
     SCHEMA_VERSION,
     Attempt,
     Handoff,
-    Hook,
     HookContext,
     HookResult,
     HookStatus,
     HookTask,
     Shape,
+    WorkHook,
 )
-from agent_sync.work.hook.states import TERMINAL, State
+from agent_sync.work.hook.states import TERMINAL, WorkState
 
 TASK, CONTEXT, STATUS, RESULT = "task.json", "context.json", "status.json", "result.json"
 HANDOFF, ATTEMPTS = "handoff.json", "attempts.json"
@@ -37,7 +36,7 @@ _Read = TypeVar("_Read", bound=Shape)
 _ATTEMPTS = TypeAdapter(tuple[Attempt, ...])
 
 
-def files_of(hook: Hook) -> dict[str, bytes]:
+def files_of(hook: WorkHook) -> dict[str, bytes]:
     """Return the files of a hook, by path."""
     said: dict[str, Shape | None] = {
         STATUS: hook.status,
@@ -55,7 +54,7 @@ def files_of(hook: Hook) -> dict[str, bytes]:
     return found
 
 
-def readable_files(hook: Hook) -> dict[str, bytes]:
+def readable_files(hook: WorkHook) -> dict[str, bytes]:
     """Return the files of a hook that others can read; stop before any is written that they could not."""
     try:
         found = files_of(hook)
@@ -67,11 +66,11 @@ def readable_files(hook: Hook) -> dict[str, bytes]:
     return found
 
 
-def hook_of(files: Mapping[str, bytes | TooLarge], *, name: str) -> Hook:
+def hook_of(files: Mapping[str, bytes | TooLarge], *, name: str) -> WorkHook:
     """Turn the files of a hook into a value, or say which of them is damaged."""
     read = _of_fair_size(files, name)
     status = _status(read, name)
-    hook = Hook(
+    hook = WorkHook(
         status,
         task=_read(HookTask, TASK, read, name),
         context=_read(HookContext, CONTEXT, read, name),
@@ -84,7 +83,7 @@ def hook_of(files: Mapping[str, bytes | TooLarge], *, name: str) -> Hook:
     return hook
 
 
-def stray_hashes(files: Mapping[str, bytes | TooLarge], hook: Hook) -> tuple[str, ...]:
+def stray_hashes(files: Mapping[str, bytes | TooLarge], hook: WorkHook) -> tuple[str, ...]:
     """Return the evidence files that say something else than the hook's own values."""
     wanted = files_of(hook)
     return tuple(path for path in (INPUT_HASH, OUTPUT_HASH) if files.get(path) != wanted.get(path))
@@ -103,7 +102,7 @@ def _of_fair_size(files: Mapping[str, bytes | TooLarge], name: str) -> dict[str,
     return found
 
 
-def _refuse_unwritable(hook: Hook, name: str) -> None:
+def _refuse_unwritable(hook: WorkHook, name: str) -> None:
     """Stop a value that strict JSON cannot carry: whatever is read is hashed, shown and written again."""
     try:
         files_of(hook)
@@ -137,17 +136,17 @@ def _read(shape: type[_Read], path: str, files: Mapping[str, bytes], name: str) 
     try:
         return shape.model_validate_json(files[path])
     except ValidationError as error:
-        raise _damaged(error, path, name) from error
+        raise _damage(error, path, name) from error
 
 
 def _attempts(files: Mapping[str, bytes], name: str) -> tuple[Attempt, ...]:
     try:
         return _ATTEMPTS.validate_json(files.get(ATTEMPTS, b"[]"))
     except ValidationError as error:
-        raise _damaged(error, ATTEMPTS, name) from error
+        raise _damage(error, ATTEMPTS, name) from error
 
 
-def _damaged(error: ValidationError, path: str, name: str) -> BadHook:
+def _damage(error: ValidationError, path: str, name: str) -> BadHook:
     problem = error.errors()[0]
     # A field that nobody knows has whatever name it was given.
     field = quoted(".".join(str(part) for part in problem["loc"])) + ": " if problem["loc"] else ""
@@ -155,14 +154,14 @@ def _damaged(error: ValidationError, path: str, name: str) -> BadHook:
     return BadHook(message, helps="agent-sync worker repair")
 
 
-def _refuse_holes(hook: Hook, name: str) -> None:
+def _refuse_holes(hook: WorkHook, name: str) -> None:
     missing = []
-    if hook.state is not State.EMPTY:
+    if hook.state is not WorkState.EMPTY:
         missing += [path for path, value in ((TASK, hook.task), (CONTEXT, hook.context)) if value is None]
         missing += ["issue"] if hook.status.issue is None else []
-    if hook.state in TERMINAL - {State.CANCELLED} and hook.result is None:
+    if hook.state in TERMINAL - {WorkState.CANCELLED} and hook.result is None:
         missing.append(RESULT)
-    if hook.state is State.HANDED_OFF and hook.handoff is None:
+    if hook.state is WorkState.HANDED_OFF and hook.handoff is None:
         missing.append(HANDOFF)
     if missing:
         message = f"The hook of {name} is {hook.state} and lacks {', '.join(missing)}."

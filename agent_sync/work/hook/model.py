@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 from pydantic.alias_generators import to_camel
 
 from agent_sync.leases.model import BranchName
-from agent_sync.system.bounds import Count, Moment, Name, Number
-from agent_sync.work.hook.states import State
+from agent_sync.task.claim.model import Count, Moment, Name, Number
+from agent_sync.work.hook.states import WorkState
 
 SCHEMA_VERSION: Literal[1] = 1
 MOST_TOOLS = 5
@@ -17,13 +17,13 @@ FEWEST_TOOLS = 3
 MOST_ATTEMPTS = 3
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-Commit = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})?$")]
+CommitSha = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})?$")]
 Word = Annotated[str, Field(min_length=1, max_length=200)]
 # As long as any system lets a path be.
-Path = Annotated[str, Field(max_length=4096)]
+PathText = Annotated[str, Field(max_length=4096)]
 # Names of tasks are said to agents and people as they are, so they can be nothing but names.
 TaskId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$")]
-Json = dict[str, JsonValue]
+JsonObject = dict[str, JsonValue]
 
 
 class Shape(BaseModel):
@@ -43,7 +43,7 @@ class HookTask(Shape):
 
     id: TaskId
     type: Word
-    input: Json
+    input: JsonObject
     assigned: Moment
     timeout: Moment | None = None
     convoy_id: TaskId | None = None
@@ -59,7 +59,7 @@ class HookError(Shape):
     recoverable: bool
 
 
-class Ending(StrEnum):
+class AttemptEnding(StrEnum):
     """How an attempt ended."""
 
     RUNNING = "running"
@@ -75,7 +75,7 @@ class Attempt(Shape):
     number: Number
     started: Moment
     ended: Moment | None = None
-    outcome: Annotated[Ending, Field(strict=False)] = Ending.RUNNING
+    outcome: Annotated[AttemptEnding, Field(strict=False)] = AttemptEnding.RUNNING
     error: HookError | None = None
 
 
@@ -84,8 +84,8 @@ class HookContext(Shape):
 
     task_id: TaskId
     task_hash: Sha256
-    figma_component: Json | None = None
-    expected_output: Json | None = None
+    figma_component: JsonObject | None = None
+    expected_output: JsonObject | None = None
     previous_attempts: Annotated[tuple[Attempt, ...], Field(max_length=MOST_ATTEMPTS)] = ()
     tools: Annotated[tuple[Word, ...], Field(max_length=MOST_TOOLS)]
 
@@ -96,12 +96,12 @@ class Evidence(Shape):
     input_hash: Sha256
     output_hash: Sha256
     timestamp: Moment
-    commit: Commit = ""
-    tree: Commit = ""
+    commit: CommitSha = ""
+    tree: CommitSha = ""
     pull_request: Number | None = None
 
 
-class NewTask(Shape):
+class DiscoveredTask(Shape):
     """Work that was found on the way."""
 
     title: Word
@@ -109,7 +109,7 @@ class NewTask(Shape):
     type: Word | None = None
 
 
-class Outcome(StrEnum):
+class ResultStatus(StrEnum):
     """What a result says of its task."""
 
     COMPLETE = "COMPLETE"
@@ -120,15 +120,15 @@ class HookResult(Shape):
     """What came of a task."""
 
     task_id: TaskId
-    status: Annotated[Outcome, Field(strict=False)]
-    output: Json | None = None
+    status: Annotated[ResultStatus, Field(strict=False)]
+    output: JsonObject | None = None
     error: HookError | None = None
     evidence: Evidence
-    discovered_tasks: Annotated[tuple[NewTask, ...], Field(max_length=50)] = ()
+    discovered_tasks: Annotated[tuple[DiscoveredTask, ...], Field(max_length=50)] = ()
 
     @model_validator(mode="after")
     def _error_goes_with_failure(self) -> "HookResult":
-        if (self.status is Outcome.FAILED) != (self.error is not None):
+        if (self.status is ResultStatus.FAILED) != (self.error is not None):
             raise ValueError("a FAILED result has an error, a COMPLETE one has none")
         return self
 
@@ -142,12 +142,12 @@ class Handoff(Shape):
     resume_point: Annotated[str, Field(max_length=4000)]
     summary: Annotated[str, Field(max_length=20_000)] = ""
     next_steps: Annotated[tuple[Annotated[str, Field(max_length=1000)], ...], Field(max_length=50)] = ()
-    files: Annotated[tuple[Path, ...], Field(max_length=200)] = ()
+    files: Annotated[tuple[PathText, ...], Field(max_length=200)] = ()
     branch: BranchName
-    head_sha: Commit
+    head_sha: CommitSha
     dirty: bool = False
     rescue_ref: Name = ""
-    rescue_sha: Commit = ""
+    rescue_sha: CommitSha = ""
     at: Moment
     by: Name
     count: Number
@@ -157,7 +157,7 @@ class HookStatus(Shape):
     """The only authority on the state, and the holding of the claim that the work goes with."""
 
     schema_version: Literal[1] = SCHEMA_VERSION
-    status: Annotated[State, Field(strict=False)]
+    status: Annotated[WorkState, Field(strict=False)]
     since: Moment
     issue: Number | None = None
     by: Name = ""
@@ -173,7 +173,7 @@ class HookStatus(Shape):
 
 
 @dataclass(frozen=True)
-class Hook:
+class WorkHook:
     """Everything that hangs on one worker's hook."""
 
     status: HookStatus
@@ -184,6 +184,6 @@ class Hook:
     attempts: tuple[Attempt, ...] = ()
 
     @property
-    def state(self) -> State:
+    def state(self) -> WorkState:
         """Where the work stands."""
         return self.status.status

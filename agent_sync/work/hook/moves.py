@@ -8,17 +8,17 @@ from agent_sync.work.hook.evidence import task_hash
 from agent_sync.work.hook.model import (
     MOST_ATTEMPTS,
     Attempt,
-    Ending,
+    AttemptEnding,
     Handoff,
-    Hook,
     HookContext,
     HookResult,
     HookStatus,
     HookTask,
-    Outcome,
+    ResultStatus,
+    WorkHook,
 )
 from agent_sync.work.hook.names import WorkerName
-from agent_sync.work.hook.states import Move, State, state_after
+from agent_sync.work.hook.states import HookMove, WorkState, state_after
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Holding:
 class Moved:
     """A hook after a move, and the commit's message."""
 
-    hook: Hook
+    hook: WorkHook
     message: str
 
 
@@ -50,75 +50,75 @@ class Assignment:
     tried: tuple[Attempt, ...] = ()
 
 
-def slung(before: Hook | None, work: Assignment, holding: Holding, worker: WorkerName) -> Moved:
+def after_sling(before: WorkHook | None, work: Assignment, holding: Holding, worker: WorkerName) -> Moved:
     """Hang work on a hook that holds none."""
     task = work.task
-    after = state_after(before.state if before else State.EMPTY, Move.SLING)
+    after = state_after(before.state if before else WorkState.EMPTY, HookMove.SLING)
     lost = attempts.lost_tries(work.tried, task.id)
     context = HookContext(
         task_id=task.id, task_hash=task_hash(task), previous_attempts=lost[-MOST_ATTEMPTS:], tools=work.tools
     )
     status = _status(after, holding, task.assigned)
-    return Moved(Hook(status, task, context, attempts=work.tried), f"Sling {task.id} to {worker}")
+    return Moved(WorkHook(status, task, context, attempts=work.tried), f"Sling {task.id} to {worker}")
 
 
-def started(before: Hook, holding: Holding, now: datetime, *, is_resumed: bool) -> Moved:
+def after_start(before: WorkHook, holding: Holding, now: datetime, *, is_resumed: bool) -> Moved:
     """Begin the work, or go on with it: going on is the same attempt, beginning a new one."""
     task = _task_of(before)
-    status = _status(state_after(before.state, Move.START), holding, now)
-    tried = before.attempts if is_resumed else attempts.begun(before.attempts, task.id, now)
+    status = _status(state_after(before.state, HookMove.START), holding, now)
+    tried = before.attempts if is_resumed else attempts.with_new_attempt(before.attempts, task.id, now)
     verb = "Resume" if is_resumed else "Start"
     return Moved(replace(before, status=status, attempts=tried), f"{verb} {task.id}")
 
 
-def handed_off(before: Hook, handoff: Handoff, holding: Holding) -> Moved:
+def after_handoff(before: WorkHook, handoff: Handoff, holding: Holding) -> Moved:
     """Leave the work for the next session."""
     task = _task_of(before)
-    status = _status(state_after(before.state, Move.HAND_OFF), holding, handoff.at)
+    status = _status(state_after(before.state, HookMove.HAND_OFF), holding, handoff.at)
     message = f"Handoff checkpoint\n\n{task.id}, handoff {handoff.count}"
     return Moved(replace(before, status=status, handoff=handoff), message)
 
 
-def finished(before: Hook, result: HookResult, holding: Holding) -> Moved:
+def after_result(before: WorkHook, result: HookResult, holding: Holding) -> Moved:
     """Put the result on the hook."""
     task, now = _task_of(before), result.evidence.timestamp
-    is_complete = result.status is Outcome.COMPLETE
-    status = _status(state_after(before.state, Move.COMPLETE if is_complete else Move.FAIL), holding, now)
-    outcome = Ending.COMPLETE if is_complete else Ending.FAILED
-    tried = attempts.ended(before.attempts, task.id, outcome, now, result.error)
+    is_complete = result.status is ResultStatus.COMPLETE
+    status = _status(state_after(before.state, HookMove.COMPLETE if is_complete else HookMove.FAIL), holding, now)
+    outcome = AttemptEnding.COMPLETE if is_complete else AttemptEnding.FAILED
+    tried = attempts.with_ended_attempt(before.attempts, task.id, outcome, now, result.error)
     verb = "Complete" if is_complete else "Fail"
     return Moved(replace(before, status=status, result=result, attempts=tried), f"{verb} {task.id}")
 
 
-def blocked(before: Hook, now: datetime, reason: str) -> Moved:
+def after_block(before: WorkHook, now: datetime, reason: str) -> Moved:
     """Note that something stands in the way of the work."""
-    return _noted(before, Move.BLOCK, now, reason, f"Block {_task_of(before).id}")
+    return _with_reason(before, HookMove.BLOCK, now, reason, f"Block {_task_of(before).id}")
 
 
-def cancelled(before: Hook, now: datetime, reason: str) -> Moved:
+def after_cancel(before: WorkHook, now: datetime, reason: str) -> Moved:
     """Take the work off without a result."""
     task = _task_of(before)
-    moved = _noted(before, Move.CANCEL, now, reason, f"Cancel {task.id}")
-    tried = attempts.ended(before.attempts, task.id, Ending.ABANDONED, now)
+    moved = _with_reason(before, HookMove.CANCEL, now, reason, f"Cancel {task.id}")
+    tried = attempts.with_ended_attempt(before.attempts, task.id, AttemptEnding.ABANDONED, now)
     return replace(moved, hook=replace(moved.hook, attempts=tried))
 
 
-def requeued(before: Hook, holding: Holding, now: datetime, reason: str) -> Moved:
+def after_requeue(before: WorkHook, holding: Holding, now: datetime, reason: str) -> Moved:
     """Put work whose worker is gone back on the hook; a handoff stays, so that it can be resumed."""
     task = _task_of(before)
-    status = _status(state_after(before.state, Move.REQUEUE), holding, now)
-    tried = attempts.ended(before.attempts, task.id, Ending.ABANDONED, now)
+    status = _status(state_after(before.state, HookMove.REQUEUE), holding, now)
+    tried = attempts.with_ended_attempt(before.attempts, task.id, AttemptEnding.ABANDONED, now)
     hook = replace(before, status=status.model_copy(update={"reason": reason}), attempts=tried)
     return Moved(hook, f"Requeue {task.id}")
 
 
-def cleared(before: Hook, now: datetime, by: str) -> Moved:
+def after_clear(before: WorkHook, now: datetime, by: str) -> Moved:
     """Take what is done off the hook."""
-    status = HookStatus(status=state_after(before.state, Move.CLEAR), since=now, by=by)
-    return Moved(Hook(status), f"Clear {_task_of(before).id}")
+    status = HookStatus(status=state_after(before.state, HookMove.CLEAR), since=now, by=by)
+    return Moved(WorkHook(status), f"Clear {_task_of(before).id}")
 
 
-def _status(state: State, holding: Holding, now: datetime) -> HookStatus:
+def _status(state: WorkState, holding: Holding, now: datetime) -> HookStatus:
     return HookStatus(
         status=state,
         since=now,
@@ -131,14 +131,14 @@ def _status(state: State, holding: Holding, now: datetime) -> HookStatus:
     )
 
 
-def _noted(before: Hook, move: Move, now: datetime, reason: str, message: str) -> Moved:
+def _with_reason(before: WorkHook, move: HookMove, now: datetime, reason: str, message: str) -> Moved:
     changes = {"status": state_after(before.state, move), "since": now, "reason": reason}
     return Moved(replace(before, status=before.status.model_copy(update=changes)), message)
 
 
-def _task_of(hook: Hook) -> HookTask:
+def _task_of(hook: WorkHook) -> HookTask:
     if hook.task is None:
         # The layout lets no such hook in; the table lets none move.
-        state_after(State.EMPTY, Move.START)
+        state_after(WorkState.EMPTY, HookMove.START)
         raise AssertionError
     return hook.task

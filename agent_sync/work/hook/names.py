@@ -5,11 +5,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from agent_sync.errors import BadInput
+from agent_sync.leases.refs.values import HOOKS, RESCUE
 
 DEFAULT_POOL = "main"
-HOOKS = "refs/agentsync/hooks/"
-CLAIMS = "refs/agentsync/claims/"
-RESCUE = "refs/agentsync/rescue/"
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,49}")
 _TOO_DEEP = 3
 _TASK = re.compile(r"(?:issue-|convoy-[0-9]+\.)([0-9]{1,9})")
@@ -67,11 +65,6 @@ def worker_above(ref: str) -> WorkerName | None:
     return worker_of_ref(f"{HOOKS}{parts[0]}/{parts[1]}") if len(parts) == _TOO_DEEP else None
 
 
-def claim_ref(issue: int) -> str:
-    """Return the ref that says who holds an issue."""
-    return f"{CLAIMS}{issue}"
-
-
 def rescue_ref(issue: int, number: int) -> str:
     """Return the ref that keeps what was not committed at a handoff."""
     return f"{RESCUE}{issue}-{number}"
@@ -80,6 +73,11 @@ def rescue_ref(issue: int, number: int) -> str:
 def task_id(issue: int, parent: int | None) -> str:
     """Return what an issue is called on a hook; one of a convoy carries its parent's number."""
     return f"issue-{issue}" if parent is None else f"{convoy_id(parent)}.{issue}"
+
+
+def foreign_task_id(name: str) -> str:
+    """Return what an issue of another repository, `owner/name#n`, is called on a hook: `owner.name.n`."""
+    return re.sub(r"[^A-Za-z0-9_-]", ".", name)
 
 
 def convoy_id(parent: int) -> str:

@@ -1,47 +1,36 @@
 """Carries out orders to hooks and claims: look, decide, write all at once, and decide again if others were faster."""
 
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Generic, TypeVar
 
 from agent_sync.context import Context
 from agent_sync.errors import GitFailed
-from agent_sync.leases.model import Lease
-from agent_sync.leases.refs.objects import write_commit, write_files
-from agent_sync.leases.refs.remote import Pushed, RefUpdate, Verdict
-from agent_sync.leases.refs.stores import Branch
+from agent_sync.leases.acquire import refs_refused
+from agent_sync.leases.claim_refs import connection, remember_refusal, transport_here
+from agent_sync.leases.refs.api_transport import ApiTransport, api_of
+from agent_sync.leases.refs.compare_and_swap import RefChange, RefOrder, Swapped, SwapPlan, Tried, compare_and_swap
+from agent_sync.leases.refs.probe import refuses_all_refs
+from agent_sync.leases.refs.transports import RemoteTransport
+from agent_sync.leases.refs.values import BranchHead, NewCommit, PushResult, RefTransport, Where
 from agent_sync.system import clock
-from agent_sync.system.git import Git
 from agent_sync.work.hook.layout import readable_files
 from agent_sync.work.hook.moves import Moved
-from agent_sync.work.hook.reading import look, ref_here
-from agent_sync.work.hook.shelf import CloneShelf, RemoteShelf, clone_shelf_after_refusal, shelf_for
-from agent_sync.work.hook.sight import Sight
+from agent_sync.work.hook.reading import look
+from agent_sync.work.hook.view import WorkView
 
 ATTEMPTS = 5
-PAUSE_S = 0.1
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Step:
-    """One ref and what it becomes: a claim, a hook, or a commit that is written already."""
-
-    ref: str
-    old: str
-    content: Lease | Moved | str
-    parent: str = ""
-
-
-@dataclass(frozen=True)
 class Order(Generic[T]):
-    """What is to be written, all or nothing, and what is true then; without steps it is true already."""
+    """What is to be written, all or nothing, and what is true then; without changes it is true already."""
 
     value: T
-    steps: tuple[Step, ...] = ()
-    branch: Branch = None
+    changes: tuple[RefChange, ...] = ()
+    branch: BranchHead | None = None
 
 
 @dataclass(frozen=True)
@@ -49,69 +38,91 @@ class Done(Generic[T]):
     """What came of an order: its value, what was seen before, and the commits that were written by ref."""
 
     value: T
-    sight: Sight
+    view: WorkView
     shas: dict[str, str]
 
 
-Decide = Callable[[Sight, datetime], Order[T]]
-Shelves = RemoteShelf | CloneShelf
+Decide = Callable[[WorkView, datetime], Order[T]]
+
+
+def hook_change(ref: str, old: str, moved: Moved, now: datetime) -> RefChange:
+    """Return the change of a hook's ref that a move makes; stop before anything is written that others cannot read."""
+    files, parents = readable_files(moved.hook), (old,) if old else ()
+    return RefChange(ref, old, NewCommit(f"{moved.message}\n", files, parents, int(now.timestamp())))
 
 
 def carry_out(context: Context, decide: Decide[T], *, issue: int | None = None, dry_run: bool = False) -> Done[T]:
     """Decide from what is there and write it; whoever loses a race decides again from what is there then."""
-    shelf = shelf_for(context, clock.now())
-    trouble = Pushed(Verdict.SILENT)
-    written: list[RefUpdate] = []
-    for attempt in range(ATTEMPTS):
-        sight = _looked(shelf, issue, doubtful=bool(written))
-        order = decide(sight, clock.now())
-        if dry_run or not order.steps:
-            return Done(order.value, sight, {})
-        written = [_written(context.git, step, clock.now()) for step in order.steps]
-        trouble = shelf.swap(written, order.branch)
-        if trouble.verdict is Verdict.LANDED or (trouble.verdict is Verdict.SILENT and _is_in(shelf, issue, written)):
-            return Done(order.value, sight, {update.ref: update.new for update in written})
-        if trouble.verdict is Verdict.BRANCH_REFUSED or (order.branch and attempt):
-            # A branch that was refused twice is not a matter of who was faster.
-            break
-        if not attempt:
-            shelf = _after_trouble(context, shelf, trouble, written[0].new)
-        time.sleep(PAUSE_S * attempt)
-    raise GitFailed(
-        f"It could not be written: {trouble.text or 'other writers were faster on every attempt'}.",
+    found = compare_and_swap(transport_here(context), _WorkOrder(context, decide, issue, dry_run))
+    match found:
+        case Swapped(done, updates, pushed) if pushed.result is PushResult.LANDED:
+            return replace(done, shas={update.ref: update.new for update in updates})
+        case Swapped(_, _, pushed):
+            raise _not_written(pushed.text)
+        case _:
+            return found
+
+
+@dataclass(frozen=True)
+class _WorkOrder(RefOrder[WorkView, Done[T], Done[T]]):
+    """One order to the hooks and claims of a repository."""
+
+    context: Context
+    choose: Decide[T]
+    issue: int | None
+    dry_run: bool
+
+    def look(self, transport: RefTransport) -> WorkView:
+        """Fetch all hooks, and one claim or all."""
+        return look(transport, self.context.settings.lease.allowance_s, issue=self.issue)
+
+    def decide(self, seen: WorkView, tried: Tried[Done[T]] | None) -> SwapPlan[Done[T]] | Done[T]:
+        """Return what to swap; what is there already after an answer that was lost is done."""
+        _refuse_stale(seen, is_doubtful=tried is not None)
+        if tried and tried.pushed.result is PushResult.SILENT and _is_in(seen, tried):
+            return replace(tried.plan.value, shas={update.ref: update.new for update in tried.updates})
+        # A branch that was refused twice is not a matter of who was faster.
+        if tried and (tried.number == ATTEMPTS or (tried.plan.branch and tried.number > 1)):
+            raise _not_written(tried.pushed.text)
+        order = self.choose(seen, clock.now())
+        done = Done(order.value, seen, {})
+        if self.dry_run or not order.changes:
+            return done
+        return SwapPlan(done, order.changes, self._branch(seen, order.branch) if order.branch else None)
+
+    def after_failure(self, transport: RefTransport, tried: Tried[Done[T]]) -> RefTransport:
+        """Go on through GitHub's interface where git may push no ref; this clone alone needs the user's word."""
+        is_rejected = tried.number == 1 and tried.pushed.result is PushResult.REJECTED
+        if not is_rejected or not refuses_all_refs(transport, tried.pushed, tried.updates[0].new):
+            return transport
+        connect = connection(self.context)
+        if connect and isinstance(transport, RemoteTransport) and not isinstance(transport, ApiTransport):
+            remember_refusal(self.context.place, transport.url, clock.now())
+            return api_of(transport, connect)
+        otherwise = 'or set lease.where = "clone" to keep the work in this clone only'
+        remote, attempted = self.context.settings.git.remote, "writing to the work hooks"
+        raise refs_refused(remote, tried.pushed.text, attempted=attempted, otherwise=otherwise)
+
+    def _branch(self, seen: WorkView, branch: BranchHead) -> BranchHead | None:
+        """Return the branch to push; a clone without a remote leaves it here."""
+        has_remote = seen.where is Where.REMOTE or self.context.git.remote(self.context.settings.git.remote)
+        return branch if has_remote else None
+
+
+def _refuse_stale(view: WorkView, *, is_doubtful: bool) -> None:
+    if view.trouble:
+        known = "it is unknown whether the change was written" if is_doubtful else "nothing was written"
+        message = f"The remote cannot be reached, so {known}: {view.trouble}."
+        raise GitFailed(message, attempted="reading the work hooks", helps="agent-sync doctor")
+
+
+def _is_in(view: WorkView, tried: Tried[Done[T]]) -> bool:
+    """Tell whether a change whose answer was lost is there all the same; only reading the refs can tell."""
+    return all(view.shas.get(update.ref) == update.new for update in tried.updates[:2])
+
+
+def _not_written(text: str) -> GitFailed:
+    return GitFailed(
+        f"It could not be written: {text or 'other writers were faster on every attempt'}.",
         helps="agent-sync worker list, then the same command",
     )
-
-
-def _looked(shelf: Shelves, issue: int | None, *, doubtful: bool) -> Sight:
-    sight = look(shelf, issue=issue)
-    if sight.trouble:
-        known = "it is unknown whether the change was written" if doubtful else "nothing was written"
-        message = f"The remote cannot be reached, so {known}: {sight.trouble}."
-        raise GitFailed(message, attempted="reading the work hooks", helps="agent-sync doctor")
-    return sight
-
-
-def _written(git: Git, step: Step, now: datetime) -> RefUpdate:
-    match step.content:
-        case str(sha):
-            return RefUpdate(step.ref, step.old, sha)
-        case Lease() as lease:
-            return RefUpdate(step.ref, step.old, write_commit(git, lease, step.parent))
-        case Moved(hook, message):
-            when = int(now.timestamp())
-            return RefUpdate(step.ref, step.old, write_files(git, readable_files(hook), f"{message}\n", step.old, when))
-
-
-def _is_in(shelf: Shelves, issue: int | None, written: list[RefUpdate]) -> bool:
-    """Tell whether a change whose answer was lost is there all the same; only reading the refs can tell."""
-    if shelf.update(issue):
-        return False
-    return all(ref_here(shelf, update.ref) == update.new for update in written[:2])
-
-
-def _after_trouble(context: Context, shelf: Shelves, trouble: Pushed, commit: str) -> Shelves:
-    """Go on where refs are taken: a remote that takes none of ours leaves this clone."""
-    if isinstance(shelf, RemoteShelf) and trouble.verdict is Verdict.REJECTED and shelf.refuses(commit):
-        return clone_shelf_after_refusal(context, shelf, clock.now())
-    return shelf

@@ -5,7 +5,7 @@ from enum import StrEnum
 from agent_sync.errors import IllegalHookMove
 
 
-class State(StrEnum):
+class WorkState(StrEnum):
     """Where the work on a hook stands, as status.json says it."""
 
     EMPTY = "EMPTY"
@@ -18,7 +18,7 @@ class State(StrEnum):
     CANCELLED = "CANCELLED"
 
 
-class Move(StrEnum):
+class HookMove(StrEnum):
     """What can be done with a hook."""
 
     SLING = "sling"
@@ -32,42 +32,42 @@ class Move(StrEnum):
     CLEAR = "clear"
 
 
-MOVES: dict[State, dict[Move, State]] = {
-    State.EMPTY: {Move.SLING: State.PENDING},
-    State.PENDING: {
-        Move.START: State.IN_PROGRESS,
-        Move.BLOCK: State.BLOCKED,
-        Move.CANCEL: State.CANCELLED,
+MOVES: dict[WorkState, dict[HookMove, WorkState]] = {
+    WorkState.EMPTY: {HookMove.SLING: WorkState.PENDING},
+    WorkState.PENDING: {
+        HookMove.START: WorkState.IN_PROGRESS,
+        HookMove.BLOCK: WorkState.BLOCKED,
+        HookMove.CANCEL: WorkState.CANCELLED,
     },
-    State.IN_PROGRESS: {
-        # Started anew after a crash; the table says that it may be, `prime` says when.
-        Move.START: State.IN_PROGRESS,
-        Move.HAND_OFF: State.HANDED_OFF,
-        Move.COMPLETE: State.COMPLETE,
-        Move.FAIL: State.FAILED,
-        Move.REQUEUE: State.PENDING,
-        Move.CANCEL: State.CANCELLED,
+    WorkState.IN_PROGRESS: {
+        # Started anew after a crash; the table says that it may be, `take_decision` says when.
+        HookMove.START: WorkState.IN_PROGRESS,
+        HookMove.HAND_OFF: WorkState.HANDED_OFF,
+        HookMove.COMPLETE: WorkState.COMPLETE,
+        HookMove.FAIL: WorkState.FAILED,
+        HookMove.REQUEUE: WorkState.PENDING,
+        HookMove.CANCEL: WorkState.CANCELLED,
     },
-    State.HANDED_OFF: {
-        Move.START: State.IN_PROGRESS,
+    WorkState.HANDED_OFF: {
+        HookMove.START: WorkState.IN_PROGRESS,
         # A session that goes on for a moment after its handoff replaces it.
-        Move.HAND_OFF: State.HANDED_OFF,
-        Move.BLOCK: State.BLOCKED,
-        Move.REQUEUE: State.PENDING,
-        Move.CANCEL: State.CANCELLED,
+        HookMove.HAND_OFF: WorkState.HANDED_OFF,
+        HookMove.BLOCK: WorkState.BLOCKED,
+        HookMove.REQUEUE: WorkState.PENDING,
+        HookMove.CANCEL: WorkState.CANCELLED,
     },
-    State.BLOCKED: {Move.START: State.IN_PROGRESS, Move.CANCEL: State.CANCELLED},
-    State.COMPLETE: {Move.SLING: State.PENDING, Move.CLEAR: State.EMPTY},
-    State.FAILED: {Move.SLING: State.PENDING, Move.CLEAR: State.EMPTY},
-    State.CANCELLED: {Move.SLING: State.PENDING, Move.CLEAR: State.EMPTY},
+    WorkState.BLOCKED: {HookMove.START: WorkState.IN_PROGRESS, HookMove.CANCEL: WorkState.CANCELLED},
+    WorkState.COMPLETE: {HookMove.SLING: WorkState.PENDING, HookMove.CLEAR: WorkState.EMPTY},
+    WorkState.FAILED: {HookMove.SLING: WorkState.PENDING, HookMove.CLEAR: WorkState.EMPTY},
+    WorkState.CANCELLED: {HookMove.SLING: WorkState.PENDING, HookMove.CLEAR: WorkState.EMPTY},
 }
-TERMINAL = frozenset({State.COMPLETE, State.FAILED, State.CANCELLED})
+TERMINAL = frozenset({WorkState.COMPLETE, WorkState.FAILED, WorkState.CANCELLED})
 # Work that waits for somebody to begin or go on with it.
-WAITING = frozenset({State.PENDING, State.HANDED_OFF, State.BLOCKED})
-ACTIVE = WAITING | {State.IN_PROGRESS}
+WAITING = frozenset({WorkState.PENDING, WorkState.HANDED_OFF, WorkState.BLOCKED})
+ACTIVE = WAITING | {WorkState.IN_PROGRESS}
 
 
-def state_after(state: State, move: Move) -> State:
+def state_after(state: WorkState, move: HookMove) -> WorkState:
     """Return where a move leads; refuse one the state does not allow."""
     allowed = MOVES[state]
     if move not in allowed:

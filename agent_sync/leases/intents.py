@@ -8,9 +8,8 @@ from pathlib import Path
 
 from agent_sync.leases.identity import known_worktree_id
 from agent_sync.system import files
-from agent_sync.worktree import Place
+from agent_sync.worktree import LEASE_INTENTS, LEASE_LOCK, Place
 
-LOCK_NAME = "lease.lock"
 LOCK_WAIT = 5.0
 
 
@@ -66,12 +65,12 @@ class Intents:
             self._under_lock(lambda: files.delete(self._file(issue)))
 
     def _under_lock(self, act: Callable[[], None]) -> None:
-        with files.locked(self._shared / LOCK_NAME, wait=LOCK_WAIT, doing="noting what is pushed"):
-            files.state_directory(self._shared / "intents")
+        with files.locked(self._shared / LEASE_LOCK, wait=LOCK_WAIT, doing="noting what is pushed"):
+            files.state_directory(self._shared / LEASE_INTENTS)
             act()
 
     def _file(self, issue: int) -> Path:
-        return self._shared / "intents" / f"{issue}-{self._worktree}.json"
+        return self._shared / LEASE_INTENTS / f"{issue}-{self._worktree}.json"
 
 
 def pending_here(place: Place, issue: int) -> Intent | None:

@@ -4,14 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from agent_sync.leases.model import State as LeaseState, Tip, Where
+from agent_sync.leases.claim_refs import claim_ref
+from agent_sync.leases.model import LeaseState, Tip
+from agent_sync.leases.refs.values import Where
 from agent_sync.leases.results import Unreadable
 from agent_sync.leases.rules import ALLOWANCE_S, is_expired
 from agent_sync.task.decision.outside_text import quoted
-from agent_sync.work.hook.model import Hook
+from agent_sync.work.hook.model import WorkHook
 from agent_sync.work.hook.names import WorkerName
-from agent_sync.work.hook.states import ACTIVE, WAITING, State
-from agent_sync.work.prime import LeaseSeen, Read
+from agent_sync.work.hook.states import ACTIVE, WAITING, WorkState
+from agent_sync.work.take_decision import HookUnread, LeaseSeen
 
 CLONE_ONLY = "holds for this clone only"
 
@@ -22,7 +24,7 @@ class HookSeen:
 
     name: WorkerName
     sha: str
-    hook: Hook | None
+    hook: WorkHook | None
     damage: str = ""
     is_too_new: bool = False
     # Not a matter of what hangs there: only whoever may write to the repository can change it.
@@ -31,13 +33,24 @@ class HookSeen:
     stray: tuple[str, ...] = ()
 
     @property
-    def state(self) -> State | Read:
+    def state(self) -> WorkState | HookUnread:
         """Where the work stands, as far as it can be read."""
-        return self.hook.state if self.hook else Read.UNREADABLE
+        return self.hook.state if self.hook else HookUnread.UNREADABLE
 
 
 @dataclass(frozen=True)
-class Sight:
+class HookCommit:
+    """One commit of one hook's history; `hook` is None where its files cannot be read."""
+
+    worker: WorkerName
+    sha: str
+    at: str
+    message: str
+    hook: WorkHook | None
+
+
+@dataclass(frozen=True)
+class WorkView:
     """Every hook and claim, how far they hold, and whether this is only the last view that was fetched."""
 
     where: Where
@@ -45,6 +58,12 @@ class Sight:
     claims: Mapping[int, Tip | Unreadable] = field(default_factory=dict)
     trouble: str = ""
     allowance_s: float = ALLOWANCE_S
+
+    @property
+    def shas(self) -> dict[str, str]:
+        """The commit of every hook and claim, by its ref."""
+        claims = {claim_ref(issue): claim.sha for issue, claim in self.claims.items()}
+        return claims | {name.ref: seen.sha for name, seen in self.hooks.items()}
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -56,9 +75,9 @@ class Sight:
         return clone + stale
 
 
-def lease_seen(sight: Sight, hook: Hook, *, worktree: str, now: datetime) -> LeaseSeen:
+def lease_seen(view: WorkView, hook: WorkHook, *, worktree: str, now: datetime) -> LeaseSeen:
     """Tell how the claim of a hook's work stands, seen from one worktree."""
-    tip = sight.claims.get(hook.status.issue or 0)
+    tip = view.claims.get(hook.status.issue or 0)
     if isinstance(tip, Unreadable):
         return LeaseSeen.UNKNOWN
     if tip is None or tip.lease.state is not LeaseState.HELD:
@@ -67,22 +86,22 @@ def lease_seen(sight: Sight, hook: Hook, *, worktree: str, now: datetime) -> Lea
         return LeaseSeen.LOST
     if tip.lease.holder.worktree == worktree:
         return LeaseSeen.MINE
-    if is_expired(tip.lease, now, sight.allowance_s):
+    if is_expired(tip.lease, now, view.allowance_s):
         return LeaseSeen.EXPIRED
     return LeaseSeen.WAITING if hook.state in WAITING else LeaseSeen.ELSEWHERE
 
 
-def is_overdue(hook: Hook, now: datetime) -> bool:
+def is_overdue(hook: WorkHook, now: datetime) -> bool:
     """Tell whether work is on the hook for longer than it may be."""
     deadline = hook.task.timeout if hook.task else None
     return hook.state in ACTIVE and deadline is not None and now > deadline
 
 
-def computed(sight: Sight, hook: Hook, now: datetime) -> tuple[str, ...]:
+def derived_states(view: WorkView, hook: WorkHook, now: datetime) -> tuple[str, ...]:
     """Return what is true of a hook without being stored: orphaned, expired, overdue."""
     found = []
     if hook.state in ACTIVE:
-        match lease_seen(sight, hook, worktree="", now=now):
+        match lease_seen(view, hook, worktree="", now=now):
             case LeaseSeen.LOST | LeaseSeen.MISSING:
                 found.append("orphaned")
             case LeaseSeen.EXPIRED:

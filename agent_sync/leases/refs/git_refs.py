@@ -1,0 +1,237 @@
+"""What git is asked about refs and objects of ours, one function per question; only the transports call them."""
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from agent_sync.errors import GitFailed
+from agent_sync.leases.refs.values import (
+    Blob,
+    BranchHead,
+    FileAt,
+    FoundRef,
+    NewCommit,
+    PastCommit,
+    Pushed,
+    PushResult,
+    RefUpdate,
+    TooLarge,
+)
+from agent_sync.system.git import NETWORK_LIMIT, Git, refuse_odd_branch, seconds_of
+from agent_sync.system.git_refusals import one_line, push_rule
+from agent_sync.system.processes import FinishedProcess
+
+NAME, EMAIL = "agent-sync", "agent-sync@localhost"
+# Two processes of one clone that fetch at once get in each other's way; the later one just asks again.
+FETCHES = 4
+_COLLIDED = 1
+_DIED = 128
+_MOVED = frozenset("*+ -")
+_REFUSED = "!"
+_PATIENT = ("-c", "core.filesRefLockTimeout=5000")
+_FIELD = "\x1f"
+
+
+def push(  # noqa: PLR0913  # one push has as many sides
+    git: Git,
+    address: str,
+    updates: Sequence[RefUpdate],
+    branch: BranchHead | None = None,
+    *,
+    url: str = "",
+    limit_s: float = NETWORK_LIMIT,
+) -> Pushed:
+    """Move all refs, and a branch forward, in one push: either all of them move or none."""
+    leases = [f"--force-with-lease={update.ref}:{update.old}" for update in updates]
+    specs = [f"{update.new}:{update.ref}" for update in updates]
+    # The user's own pre-push hook watches over code; a lease alone is none of its business.
+    own = [] if branch else ["--no-verify", "--no-follow-tags", "--recurse-submodules=no"]
+    if branch:
+        refuse_odd_branch(branch.name)
+        specs.append(f"{branch.sha}:refs/heads/{branch.name}")
+    options = ["--atomic", "--porcelain", "--no-signed", *own, *leases]
+    refs = {update.ref for update in updates}
+    with tempfile.TemporaryDirectory(prefix="agent-sync-") as directory:
+        packets = Path(directory) / "packets"
+        traced = {"GIT_TRACE_PACKET": str(packets)}
+        try:
+            done = git.talk(url or address, "push", *options, "--", address, *specs, variables=traced, timeout=limit_s)
+        except GitFailed as error:
+            return Pushed(PushResult.SILENT, str(error))
+        # Git dies of a connection in the same way before and after it has asked for the change.
+        was_sent = done.status != _DIED or _is_sent(packets, refs)
+    return Pushed(_push_result(done, refs), _git_message(done), was_sent=was_sent)
+
+
+def push_trouble(git: Git, address: str, ref: str, *, url: str, limit_s: float) -> str:
+    """Return what stands against a push of a ref, asked without pushing anything; empty where nothing does."""
+    command = ["push", "--dry-run", "--no-verify", "--porcelain", "--no-signed", "--", address, f"HEAD:{ref}"]
+    try:
+        done = git.talk(url, *command, timeout=limit_s)
+    except GitFailed as error:
+        return str(error)
+    return (_git_message(done) or f"git push ended with {done.status}") if done.status else ""
+
+
+def _is_sent(packets: Path, refs: set[str]) -> bool:
+    """Tell from what git has written to the wire whether it asked for a change of any of the refs."""
+    if not packets.exists():
+        return False
+    sent = (line.partition("> ")[2] for line in packets.read_text(errors="replace").splitlines())
+    return any(ref in line for line in sent for ref in refs)
+
+
+def _push_result(done: FinishedProcess, refs: set[str]) -> PushResult:
+    """Read git's table; "up to date" says that nothing was done and therefore never counts."""
+    flags = {}
+    for line in done.stdout.splitlines():
+        parts = line.split("\t")
+        if len(parts) > 1:
+            flags[parts[1].rpartition(":")[2]] = parts[0]
+    found = {flags.get(ref, "") for ref in refs}
+    if done.status == 0 and found <= _MOVED:
+        return PushResult.LANDED
+    # Over HTTP git may name only the one ref for which it gave all of them up; a rule may refuse a push as a whole.
+    is_refused = _REFUSED in flags.values() or push_rule(done.stderr) is not None
+    return PushResult.REJECTED if is_refused else PushResult.SILENT
+
+
+def fetch(git: Git, address: str, specs: Sequence[str], *, url: str = "", limit_s: float = NETWORK_LIMIT) -> str:
+    """Bring the refs of all refspecs up to date in one fetch; return what went wrong, if anything did."""
+    options = ["--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-filter"]
+    # Claims share no history with the code, and little with each other: telling what is here costs more than it saves.
+    lead = [*_PATIENT, "-c", "fetch.negotiationAlgorithm=noop"]
+    command = [*lead, "fetch", *options, "--no-recurse-submodules", "--", address, *specs]
+    try:
+        done = git.talk(url or address, *command, timeout=limit_s)
+        for _ in range(FETCHES - 1):
+            if done.status == _COLLIDED:
+                done = git.talk(url or address, *command, timeout=limit_s)
+    except GitFailed as error:
+        return str(error)
+    return (_git_message(done) or f"git fetch ended with {done.status}") if done.status else ""
+
+
+def refspecs(name: str, stored: str) -> list[str]:
+    """Return what to fetch to have a ref, or all below a name that ends in a slash, under the name `stored`."""
+    if name.endswith("/"):
+        return [f"+{name}*:{stored}*"]
+    # A plain name would make a missing ref an error like any other; a pattern makes it an empty answer.
+    longer = [f"^{name}{digit}*" for digit in range(10)]
+    return [f"+{name}*:{stored}*", *longer]
+
+
+def move_together(git: Git, updates: Sequence[RefUpdate]) -> Pushed:
+    """Move refs of this clone in one transaction: all of them, or none."""
+    lines = [f"option no-deref\nupdate {one.ref} {one.new} {one.old or _zeros(one.new)}\n" for one in updates]
+    orders = "".join(["start\n", *lines, "prepare\n", "commit\n"])
+    done = git.ask(*_PATIENT, "update-ref", "--stdin", stdin=orders)
+    return Pushed(PushResult.REJECTED, _git_message(done)) if done.status else Pushed(PushResult.LANDED)
+
+
+def note_move(git: Git, update: RefUpdate) -> None:
+    """Move a ref of this clone that only says what was seen elsewhere, if it still is what it was."""
+    git.ask("update-ref", "--no-deref", update.ref, update.new, update.old or _zeros(update.new))
+
+
+def list_refs(git: Git, name: str, *, with_kinds: bool = False) -> Iterator[FoundRef]:
+    """Return the ref of a name, and all that lie below it."""
+    form = "%(refname) %(objecttype) %(objectname)" if with_kinds else "%(refname) ref %(objectname)"
+    # Not by lines: a ref's name may hold what Unicode calls the end of one.
+    for line in _must(git, "for-each-ref", f"--format={form}", name, attempted="reading refs").split("\n")[:-1]:
+        found, kind, sha = line.rsplit(" ", 2)
+        yield FoundRef(found, sha, kind)
+
+
+def read_files(git: Git, files: Sequence[FileAt], *, largest: int) -> list[Blob]:
+    """Return the files, with two processes however many there are; None for what is not a file."""
+    if not files:
+        return []
+    names = [f"{one.commit}:{one.path}" for one in files]
+    sizes = [_size(line) for line in git.sizes(names).split(b"\n")[:-1]]
+    if len(sizes) != len(names):
+        raise GitFailed("git could not tell the sizes of all files.", attempted="reading refs of ours")
+    wanted = [name for name, size in zip(names, sizes, strict=True) if size is not None and size <= largest]
+    read = iter(_batch_contents(git.contents(wanted)) if wanted else [])
+    try:
+        return [_blob(size, read, largest) for size in sizes]
+    except (StopIteration, ValueError) as error:
+        raise GitFailed("git could not read all files.", attempted="reading refs of ours") from error
+
+
+def _blob(size: int | None, read: Iterator[bytes], largest: int) -> Blob:
+    if size is None:
+        return None
+    return TooLarge(size) if size > largest else next(read)
+
+
+def _size(line: bytes) -> int | None:
+    """Return the size of a file; None for what is not there or is not a file."""
+    words = line.split(b" ")
+    return int(words[-1]) if words[-2:-1] == [b"blob"] else None
+
+
+def _batch_contents(batch: bytes) -> Iterator[bytes]:
+    at = 0
+    while at < len(batch):
+        line = batch.index(b"\n", at)
+        size, at = int(batch[at:line].split(b" ")[-1]), line + 1
+        yield batch[at : at + size]
+        at += size + 1
+
+
+def write_commit(git: Git, commit: NewCommit) -> str:
+    """Store a commit and return its sha; no ref moves, and index and checkout stay as they are."""
+    folders: dict[str, list[str]] = {"": []}
+    for path, content in sorted(commit.files.items()):
+        folder, _, name = path.rpartition("/")
+        blob = _store(git, "hash-object", "-w", "--stdin", stdin=content.decode())
+        folders.setdefault(folder, []).append(f"100644 blob {blob}\t{name}\n")
+    top = folders.pop("")
+    for folder, entries in folders.items():
+        top.append(f"040000 tree {_store(git, 'mktree', stdin=''.join(entries))}\t{folder}\n")
+    return commit_tree(git, _store(git, "mktree", stdin="".join(top)), commit)
+
+
+def commit_tree(git: Git, tree: str, commit: NewCommit) -> str:
+    """Store a commit of a tree that is there already, under our own name, and return its sha."""
+    values = {"NAME": NAME, "EMAIL": EMAIL, "DATE": f"@{commit.when} +0000"}
+    identity = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in values.items()}
+    parents = [word for sha in commit.parents for word in ("-p", sha)]
+    return _store(git, "commit-tree", *parents, tree, stdin=commit.message, variables=identity)
+
+
+def read_log(git: Git, tips: Sequence[str]) -> dict[str, PastCommit]:
+    """Return every commit behind some tips, by its sha."""
+    # Parted by the one character that no message can hold.
+    form = f"--format=%H{_FIELD}%P{_FIELD}%ct{_FIELD}%B"
+    records = _must(git, "log", "-z", form, *tips, attempted="reading histories").split("\0")
+    return dict(map(_past_commit, filter(None, records)))
+
+
+def _past_commit(record: str) -> tuple[str, PastCommit]:
+    sha, parents, at, message = record.split(_FIELD, 3)
+    return sha, PastCommit(parents.split(" ")[0], datetime.fromtimestamp(seconds_of(at), UTC), message.strip())
+
+
+def _store(git: Git, *arguments: str, stdin: str, variables: dict[str, str] | None = None) -> str:
+    return _must(git, *arguments, stdin=stdin, variables=variables, attempted="writing a claim").strip()
+
+
+def _must(git: Git, *arguments: str, attempted: str, stdin: str = "", variables: dict[str, str] | None = None) -> str:
+    done = git.ask(*arguments, stdin=stdin, variables=variables)
+    if done.status:
+        raise GitFailed(f"git said: {' '.join(done.stderr.split())[:300]}", attempted=attempted)
+    return done.stdout
+
+
+def _git_message(done: FinishedProcess) -> str:
+    """Return what git said, in one line without secrets, and what the server said in full."""
+    lines = [line for line in done.stdout.splitlines() if line.startswith(_REFUSED)]
+    return one_line("\n".join([*lines, done.stderr]))
+
+
+def _zeros(sha: str) -> str:
+    """Return how git writes that a ref must not exist."""
+    return "0" * len(sha)

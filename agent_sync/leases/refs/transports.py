@@ -1,0 +1,147 @@
+"""Where refs of ours are kept: on the shared remote, changed by git push, or in this clone."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from agent_sync.errors import GitFailed
+from agent_sync.leases.refs import git_refs
+from agent_sync.leases.refs.values import (
+    OURS,
+    PROBES,
+    RESCUE,
+    TRACKING,
+    Blob,
+    BranchHead,
+    FileAt,
+    FoundRef,
+    NewCommit,
+    PastCommit,
+    Pushed,
+    PushResult,
+    RefTransport,
+    RefUpdate,
+    Where,
+)
+from agent_sync.system.git import NETWORK_LIMIT, Git, Remote
+from agent_sync.system.git_refusals import PushRule, push_rule
+
+
+@dataclass(frozen=True)
+class _GitRefs:
+    """What both transports do alike: refs and objects that this clone has."""
+
+    git: Git
+
+    @property
+    def prefix(self) -> str:
+        """Below what the refs are stored in this clone, in place of `refs/agentsync/`."""
+        return OURS
+
+    def known(self, name: str, *, with_kinds: bool = False) -> tuple[FoundRef, ...]:
+        """Return a ref and all below it as this clone has them."""
+        found = git_refs.list_refs(self.git, self._stored(name), with_kinds=with_kinds)
+        return tuple(replace(ref, name=ref.name.replace(self.prefix, OURS, 1)) for ref in found)
+
+    def read(self, files: Sequence[FileAt], *, largest: int) -> list[Blob]:
+        """Return files of commits that this clone has."""
+        return git_refs.read_files(self.git, files, largest=largest)
+
+    def history(self, tips: Sequence[str]) -> dict[str, PastCommit]:
+        """Return every commit behind some tips."""
+        return git_refs.read_log(self.git, tips)
+
+    def write(self, commit: NewCommit) -> str:
+        """Store a commit in this clone."""
+        return git_refs.write_commit(self.git, commit)
+
+    def _stored(self, name: str) -> str:
+        return name.replace(OURS, self.prefix, 1)
+
+
+@dataclass(frozen=True)
+class RemoteTransport(_GitRefs):
+    """The refs of the shared remote: a look is one fetch, a swap is one push."""
+
+    remote: Remote
+    limit_s: float = NETWORK_LIMIT
+    where: Where = field(default=Where.REMOTE, init=False)
+    reason: str = field(default="", init=False)
+
+    @property
+    def url(self) -> str:
+        """Which remote it writes to."""
+        return self.remote.push_url
+
+    @property
+    def prefix(self) -> str:
+        """Where fetched refs are stored."""
+        return f"{TRACKING}{self.remote.name}/"
+
+    def fetch(self, names: Sequence[str]) -> str:
+        """Fetch refs of all names in one go."""
+        specs = [spec for name in names for spec in git_refs.refspecs(name, self._stored(name))]
+        return git_refs.fetch(self.git, self.remote.address, specs, url=self.url, limit_s=self.limit_s)
+
+    def swap(self, updates: Sequence[RefUpdate], branch: BranchHead | None = None) -> Pushed:
+        """Push everything in one atomic push; what landed is known here at once."""
+        pushed = self._push(updates, branch)
+        if push_rule(pushed.text) is PushRule.POLICY and pushed.result is PushResult.REJECTED:
+            pushed = self._push_in_two(updates, branch, pushed)
+        if pushed.result is PushResult.LANDED:
+            self._note(update for update in updates if not update.ref.startswith(PROBES))
+        return pushed
+
+    def _push(self, updates: Sequence[RefUpdate], branch: BranchHead | None = None) -> Pushed:
+        return git_refs.push(self.git, self.remote.address, updates, branch, url=self.url, limit_s=self.limit_s)
+
+    def _push_in_two(self, updates: Sequence[RefUpdate], branch: BranchHead | None, refused: Pushed) -> Pushed:
+        """Push what only keeps work first, then hook and claim: no policy allows fewer than two refs in a push."""
+        kept = [self._as_it_is(update) for update in updates if update.ref.startswith(RESCUE)]
+        rest = [update for update in updates if not update.ref.startswith(RESCUE)]
+        if not rest or not (kept or branch):
+            return refused
+        first = self._push(kept, branch)
+        return self._push(rest) if first.result is PushResult.LANDED else first
+
+    def _as_it_is(self, update: RefUpdate) -> RefUpdate:
+        """Return the change of a rescue ref from what it is now: it is this holder's alone."""
+        self.fetch([update.ref])
+        found = next((ref.sha for ref in self.known(update.ref) if ref.name == update.ref), "")
+        return replace(update, old=found)
+
+    def _note(self, updates: Iterable[RefUpdate]) -> None:
+        for update in updates:
+            # Only from what it was: a fetch that already knows better is not overwritten.
+            git_refs.note_move(self.git, replace(update, ref=self._stored(update.ref)))
+
+
+@dataclass(frozen=True)
+class CloneTransport(_GitRefs):
+    """The refs of this clone, shared by its worktrees and by nobody else; `remote` still takes the branch."""
+
+    remote: str
+    reason: str = ""
+    where: Where = field(default=Where.CLONE, init=False)
+    url: str = field(default="", init=False)
+
+    def fetch(self, names: Sequence[str]) -> str:  # noqa: ARG002
+        """Nothing needs to be fetched."""
+        return ""
+
+    def swap(self, updates: Sequence[RefUpdate], branch: BranchHead | None = None) -> Pushed:
+        """Move the refs, and only then the branch on the remote, so that whoever lost the one cannot do the other."""
+        if branch:
+            self.git.must_have(self.remote)
+        moved = git_refs.move_together(self.git, updates)
+        return self._push(branch) if branch and moved.result is PushResult.LANDED else moved
+
+    def _push(self, branch: BranchHead) -> Pushed:
+        try:
+            self.git.push(self.remote, branch.name, branch.sha)
+        except GitFailed as error:
+            return Pushed(PushResult.BRANCH_REFUSED, str(error))
+        return Pushed(PushResult.LANDED)
+
+
+# Both are what the engine works through; the type checker proves it here.
+_IMPLEMENTATIONS: tuple[type[RefTransport], ...] = (RemoteTransport, CloneTransport)

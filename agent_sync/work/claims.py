@@ -1,0 +1,129 @@
+"""The claim that goes with a hook's work: how it is kept for a worker, begun, left waiting and ended, in one place."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from agent_sync.context import Context
+from agent_sync.errors import BadHook, BadInput, BadLease, Conflict
+from agent_sync.leases.claim_refs import claim_commit, claim_ref
+from agent_sync.leases.identity import fresh_id, holder_here, worktree_id
+from agent_sync.leases.model import Holder, Lease, LeaseMode, LeaseState, Tip
+from agent_sync.leases.refs.compare_and_swap import RefChange
+from agent_sync.leases.results import LeaseChange, LeaseRequest, Unreadable
+from agent_sync.leases.rules import SLUNG, acquired_lease, ended_lease, parent_of_renewal, renewed_lease
+from agent_sync.work.hook.model import WorkHook
+from agent_sync.work.hook.moves import Holding
+from agent_sync.work.hook.names import WorkerName, worker_named
+from agent_sync.work.hook.view import HookSeen, WorkView, holder_text
+
+WORKING = "coding"
+
+
+@dataclass(frozen=True)
+class WantedClaim:
+    """Whose claim is wanted, for which issue and branch."""
+
+    issue: int
+    worker: WorkerName
+    branch: str
+    pull: int | None = None
+
+
+def tip_of(view: WorkView, issue: int) -> Tip | None:
+    """Return who holds an issue; a claim that cannot be read is never a free one."""
+    tip = view.claims.get(issue)
+    if isinstance(tip, Unreadable):
+        raise BadLease(tip.unknown.reason, attempted=f"looking who holds #{issue}", helps="agent-sync worker repair")
+    return tip
+
+
+def refuse_held(view: WorkView, issue: int) -> Tip | None:
+    """Return what the claim ref of an issue that nobody holds was last; name the holder of any other."""
+    tip = tip_of(view, issue)
+    if tip and tip.lease.state is LeaseState.HELD:
+        message = f"Issue #{issue} is held by {holder_text(tip)}."
+        raise Conflict(message, attempted=f"claiming issue #{issue}", helps="agent-sync worker list")
+    return tip
+
+
+def waiting_claim(context: Context, wanted: WantedClaim, before: Tip | None, now: datetime) -> Lease:
+    """Return a claim that waits for its worker, however long that takes."""
+    request = LeaseRequest(
+        _holder(context, wanted), now, context.settings.lease.ttl_s, LeaseMode.MANUAL, wanted.branch, wanted.pull
+    )
+    return _claim(wanted, replace(request, phase=f"{SLUNG}{wanted.worker}"), before)
+
+
+def working_claim(context: Context, wanted: WantedClaim, before: Tip | None, now: datetime) -> Lease:
+    """Return a claim of this worktree, which runs out without a sign of life."""
+    request = LeaseRequest(
+        _holder(context, wanted), now, context.settings.lease.ttl_s, LeaseMode.AUTO, wanted.branch, wanted.pull
+    )
+    return _claim(wanted, replace(request, phase=WORKING), before)
+
+
+def claim_change(issue: int, lease: Lease, before: Tip | None) -> RefChange:
+    """Return the change that begins a new holding."""
+    old = before.sha if before else ""
+    return RefChange(claim_ref(issue), old, claim_commit(lease, old))
+
+
+def renewal_change(tip: Tip, now: datetime, *, mode: LeaseMode | None = None, phase: str) -> RefChange:
+    """Return the change that keeps a holding; it also proves that the holding is still there."""
+    lease = renewed_lease(tip, LeaseChange(now, mode=mode, phase=phase))
+    return RefChange(claim_ref(lease.issue), tip.sha, claim_commit(lease, parent_of_renewal(tip)))
+
+
+def ending_change(tip: Tip, now: datetime) -> RefChange:
+    """Return the change that gives a holding back."""
+    lease = ended_lease(tip, LeaseState.RELEASED, now)
+    return RefChange(claim_ref(lease.issue), tip.sha, claim_commit(lease, tip.sha))
+
+
+def holding_of(lease: Lease, by: str) -> Holding:
+    """Return a claim's holding as a hook remembers it."""
+    return Holding(lease.issue, lease.epoch, lease.nonce, lease.holder.worktree, lease.branch, by)
+
+
+@dataclass(frozen=True)
+class HeldWork:
+    """A hook whose work this worktree is at, and the claim that proves it."""
+
+    name: WorkerName
+    sha: str
+    hook: WorkHook
+    tip: Tip
+
+
+def held_work(context: Context, view: WorkView, name: str, *, attempted: str) -> HeldWork:
+    """Return the work of a hook that this worktree holds; name whoever holds it instead."""
+    seen = readable_hook(view, name, attempted=attempted)
+    hook, issue = seen.hook, seen.hook.status.issue if seen.hook else None
+    if hook is None or issue is None:
+        raise BadInput(f"{seen.name} has no work.", attempted=attempted, helps="agent-sync worker list")
+    tip = tip_of(view, issue)
+    is_ours = tip and tip.lease.nonce == hook.status.nonce and tip.lease.holder.worktree == worktree_id(context.place)
+    if tip is None or not is_ours or tip.lease.state is not LeaseState.HELD:
+        whose = f"held by {holder_text(tip)}" if tip and tip.lease.state is LeaseState.HELD else "not held by anyone"
+        message = f"Issue #{issue} is not held by this worktree; it is {whose}."
+        raise Conflict(message, attempted=attempted, helps="agent-sync worker take")
+    return HeldWork(seen.name, seen.sha, hook, tip)
+
+
+def readable_hook(view: WorkView, name: str, *, attempted: str) -> HookSeen:
+    """Return a worker's hook; stop where there is none, or where it is damaged."""
+    worker = worker_named(name, view.hooks)
+    seen = view.hooks.get(worker)
+    if seen is None:
+        raise BadInput(f"{worker} has no hook.", attempted=attempted, helps="agent-sync worker list")
+    if seen.hook is None:
+        raise BadHook(seen.damage, attempted=attempted, helps="agent-sync worker repair")
+    return seen
+
+
+def _holder(context: Context, wanted: WantedClaim) -> Holder:
+    return holder_here(context.place, agent=str(wanted.worker))
+
+
+def _claim(wanted: WantedClaim, request: LeaseRequest, before: Tip | None) -> Lease:
+    return acquired_lease(wanted.issue, request, fresh_id(), before)

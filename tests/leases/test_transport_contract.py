@@ -1,0 +1,91 @@
+"""What every transport of refs does alike, whether refs are on a remote or in this clone."""
+
+import pytest
+from support.leases import git
+
+from agent_sync.leases.refs.values import (
+    CLAIMS,
+    HOOKS,
+    BranchHead,
+    FileAt,
+    FoundRef,
+    NewCommit,
+    PushResult,
+    RefUpdate,
+    TooLarge,
+    Where,
+)
+
+SEVEN, HOOK = f"{CLAIMS}7", f"{HOOKS}main/w1"
+
+
+@pytest.fixture
+def ann(shared):
+    """Return a transport of one worker."""
+    return _transport(shared, "ann")
+
+
+@pytest.fixture
+def bob(shared):
+    """Return a transport of another."""
+    return _transport(shared, "bob")
+
+
+def _transport(shared, name):
+    return shared.worker(name).transport
+
+
+def test_what_is_swapped_in_is_read_by_others(ann, bob):
+    """Refs carry the same names everywhere; files are read by commit and path, none larger than it may be."""
+    files = {"a.json": b"{}\n", "folder/b.txt": b"long text\n"}
+    first = ann.write(NewCommit("First\n", files, when=1_700_000_000))
+    assert ann.swap([RefUpdate(SEVEN, "", first), RefUpdate(HOOK, "", first)]).result is PushResult.LANDED
+    assert bob.fetch([SEVEN, HOOKS]) == ""
+    assert bob.known(SEVEN) == (FoundRef(SEVEN, first, "ref"),)
+    assert bob.known(HOOKS, with_kinds=True) == (FoundRef(HOOK, first, "commit"),)
+    wanted = [FileAt(first, "a.json"), FileAt(first, "folder/b.txt"), FileAt(first, "missing")]
+    assert bob.read(wanted, largest=5) == [b"{}\n", TooLarge(10), None]
+
+
+def test_own_swap_is_known_at_once(ann):
+    """Nothing needs to be fetched after a swap of one's own."""
+    first = ann.write(NewCommit("First\n"))
+    ann.swap([RefUpdate(SEVEN, "", first)])
+    assert [ref.sha for ref in ann.known(SEVEN)] == [first]
+
+
+def test_several_refs_move_together_or_not_at_all(shared, ann):
+    """One ref that is not what it should be keeps the others back."""
+    first, second = (ann.write(NewCommit(word)) for word in ("First\n", "Second\n"))
+    ann.swap([RefUpdate(SEVEN, "", first)])
+    refused = ann.swap([RefUpdate(HOOK, "", second), RefUpdate(SEVEN, second, second)])
+    assert refused.result is not PushResult.LANDED
+    assert git(shared.shared, "for-each-ref", "--format=%(refname)", CLAIMS, HOOKS) == SEVEN
+
+
+def test_branch_goes_with_the_refs(shared, ann):
+    """A branch moves forward with the refs, and not without them."""
+    worker = shared.worker("ann")
+    head, first = worker.commit(), ann.write(NewCommit("First\n"))
+    assert ann.swap([RefUpdate(SEVEN, first, first)], BranchHead("work", head)).result is not PushResult.LANDED
+    assert shared.branch("work") == ""
+    assert ann.swap([RefUpdate(SEVEN, "", first)], BranchHead("work", head)).result is PushResult.LANDED
+    assert shared.branch("work") == head
+
+
+def test_history_is_read_behind_a_tip(ann):
+    """Every commit is told with its first parent, time and message."""
+    first = ann.write(NewCommit("First\n", when=60))
+    second = ann.write(NewCommit("Second\n\nMore\n", parents=(first,), when=120))
+    past = ann.history([second])
+    assert {sha: (one.parent, one.at.timestamp(), one.message) for sha, one in past.items()} == {
+        first: ("", 60, "First"),
+        second: (first, 120, "Second\n\nMore"),
+    }
+
+
+def test_remote_that_is_away_is_trouble(shared, ann):
+    """What cannot be fetched is said, and never an empty answer; a clone is always there."""
+    git(shared.worker("ann").root, "remote", "set-url", "origin", "file:///nowhere.git")
+    away = _transport(shared, "ann")
+    assert bool(away.fetch([SEVEN])) is (ann.where is Where.REMOTE)
