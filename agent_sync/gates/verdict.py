@@ -27,29 +27,29 @@ class Stop:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class GateVerdict:
     """An answer that needs no run."""
 
     status: Status
     message: str
 
 
-def verdict(stop: Stop) -> Verdict | None:
+def verdict(stop: Stop) -> GateVerdict | None:
     """Return the answer to a stop, or None where the gates have to run."""
     if not stop.is_readable:
-        return Verdict(Status.INVALID_INPUT, wording.INVALID_INPUT)
+        return GateVerdict(Status.INVALID_INPUT, wording.INVALID_INPUT)
     if stop.is_active and not stop.needs_pass and not stop.verify_active:
-        return Verdict(Status.STOP_HOOK_ACTIVE, wording.ACTIVE)
+        return GateVerdict(Status.STOP_HOOK_ACTIVE, wording.ACTIVE)
     if stop.is_nested:
-        return Verdict(Status.STOP_HOOK_ACTIVE, wording.NESTED)
+        return GateVerdict(Status.STOP_HOOK_ACTIVE, wording.NESTED)
     if not stop.has_config:
-        return Verdict(Status.NO_CONFIG, wording.NO_CONFIG)
+        return GateVerdict(Status.NO_CONFIG, wording.NO_CONFIG)
     if not stop.is_enabled:
-        return Verdict(Status.STOP_HOOK_DISABLED, wording.DISABLED)
+        return GateVerdict(Status.STOP_HOOK_DISABLED, wording.DISABLED)
     if stop.subagents:
-        return Verdict(Status.LOCK_EXISTS, f"The gates wait: {stop.subagents} subagent(s) are still at work.")
+        return GateVerdict(Status.LOCK_EXISTS, f"The gates wait: {stop.subagents} subagent(s) are still at work.")
     if stop.lock_holder is not None:
-        return Verdict(Status.LOCK_EXISTS, f"A gauntlet run is already in progress ({stop.lock_holder}).")
+        return GateVerdict(Status.LOCK_EXISTS, f"A gauntlet run is already in progress ({stop.lock_holder}).")
     if stop.seconds_left > 0 and not stop.has_unresolved and not stop.needs_pass:
-        return Verdict(Status.INTERVAL_NOT_ELAPSED, wording.interval(stop.seconds_left))
+        return GateVerdict(Status.INTERVAL_NOT_ELAPSED, wording.interval(stop.seconds_left))
     return None

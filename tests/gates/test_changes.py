@@ -3,14 +3,14 @@ import os
 import pytest
 
 from agent_sync.errors import BadInput
-from agent_sync.gates.plan.changes import Mode, Wanted, find_base, find_changes
+from agent_sync.gates.plan.changes import RunMode, WantedChanges, find_base, find_changes
 from agent_sync.gates.plan.repo import Repo
 from agent_sync.gates.plan.snapshot import take
 
 
 def changes(project, wanted=None, base="main", **environment):
     repo = project.repo(**environment)
-    wanted = wanted or Wanted()
+    wanted = wanted or WantedChanges()
     found = find_base(repo, base, wanted, environment)
     snapshot = take(repo, project.root / "gauntlet_logs")
     return find_changes(repo, snapshot, wanted, base=found, environment=environment)
@@ -23,7 +23,7 @@ def test_full_run_sees_commits_and_the_working_directory(project):
     project.write({"src/new": "1", "README": "changed"})
     (project.root / ".gitignore").unlink()
     found = changes(project)
-    assert found.mode is Mode.FULL
+    assert found.mode is RunMode.FULL
     assert set(found.files) == {"src/committed", "src/new", "README", ".gitignore"}
 
 
@@ -43,7 +43,7 @@ def test_uncommitted(project):
     project.write({"a": "1"})
     project.commit()
     project.write({"b": "1"})
-    assert changes(project, Wanted(uncommitted=True)).files == ("b",)
+    assert changes(project, WantedChanges(uncommitted=True)).files == ("b",)
 
 
 def test_one_commit(project):
@@ -52,11 +52,11 @@ def test_one_commit(project):
     sha = project.commit()
     project.write({"b": "1"})
     project.commit()
-    assert changes(project, Wanted(commit=sha)).files == ("a",)
+    assert changes(project, WantedChanges(commit=sha)).files == ("a",)
     first = project.git("rev-list", "--max-parents=0", "HEAD")
-    assert changes(project, Wanted(commit=first)).files == ()
+    assert changes(project, WantedChanges(commit=first)).files == ()
     with pytest.raises(BadInput, match="no commit"):
-        changes(project, Wanted(commit="--upload-pack=x"))
+        changes(project, WantedChanges(commit="--upload-pack=x"))
 
 
 def test_ci(project):
@@ -65,7 +65,7 @@ def test_ci(project):
     sha = project.commit()
     project.write({"b": "1"})
     found = changes(project, base="nowhere", CI="true", GITHUB_BASE_REF="main", GITHUB_SHA=sha)
-    assert (found.mode, found.files, found.base.name) == (Mode.CI, ("a",), "main")
+    assert (found.mode, found.files, found.base.name) == (RunMode.CI, ("a",), "main")
 
 
 def test_paths_are_not_quoted(project):
@@ -83,7 +83,7 @@ def test_missing_base_falls_back(project):
         "The base branch origin/none does not exist here; main was used instead.",
     )
     with pytest.raises(BadInput, match="no branch or commit 'none'"):
-        changes(project, Wanted(base="none"))
+        changes(project, WantedChanges(base="none"))
 
 
 def test_no_base_at_all(project):
@@ -126,5 +126,5 @@ def test_project_below_the_root(project):
     context = project.context()
     repo = Repo(context.git, context.place, project.root / "part")
     snapshot = take(repo, project.root / "part" / "logs")
-    base = find_base(repo, "main", Wanted(), {})
-    assert find_changes(repo, snapshot, Wanted(), base=base, environment={}).files == ("a",)
+    base = find_base(repo, "main", WantedChanges(), {})
+    assert find_changes(repo, snapshot, WantedChanges(), base=base, environment={}).files == ("a",)

@@ -7,14 +7,14 @@ from support.gauntlet import GatedProject, write_files
 
 from agent_sync.errors import BadConfig
 from agent_sync.gates.memory import state as states
-from agent_sync.gates.memory.state import State
+from agent_sync.gates.memory.state import GateState
 from agent_sync.gates.plan.repo import Repo
 from agent_sync.gates.run.clean import clean
 from agent_sync.gates.run.execute import execute_run
 from agent_sync.gates.run.logs import MARK, LogDir, stems
 from agent_sync.system.git import Git
 from agent_sync.system.processes import Processes
-from agent_sync.worktree import worktree
+from agent_sync.worktree import GATE_STATE, worktree
 
 
 @pytest.fixture
@@ -248,17 +248,17 @@ class TestState:
     @pytest.mark.parametrize("text", ["", "nonsense", "[]", "{", "null", '{"branch": 3, "failed_runs": "x"}'])
     def test_unreadable_record(self, tmp_path, text):
         """A record that cannot be read is as good as none."""
-        (tmp_path / states.NAME).write_text(text)
+        (tmp_path / GATE_STATE).write_text(text)
         found = states.read(tmp_path)
-        assert found in (None, State())
+        assert found in (None, GateState())
 
     def test_fields_of_others_survive(self, tmp_path):
         """What another tool wrote is written back."""
-        (tmp_path / states.NAME).write_text('{"branch": "b", "their_field": {"x": 1}}')
+        (tmp_path / GATE_STATE).write_text('{"branch": "b", "their_field": {"x": 1}}')
         found = states.read(tmp_path)
         assert found
         states.write(tmp_path, found)
-        assert json.loads((tmp_path / states.NAME).read_text()) == {
+        assert json.loads((tmp_path / GATE_STATE).read_text()) == {
             "branch": "b",
             "commit": "",
             "their_field": {"x": 1},

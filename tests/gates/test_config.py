@@ -1,4 +1,5 @@
 import contextlib
+import json
 import os
 from pathlib import Path
 
@@ -9,9 +10,11 @@ from support.gauntlet import write_files
 from agent_sync.gates.config import yaml12
 from agent_sync.gates.config.model import AdapterOptions, EntryPoint, Priority
 from agent_sync.gates.config.project import find_project, load_project
+from agent_sync.gates.config.tables import ConfigFile
 from agent_sync.gates.config.yaml12 import BadYaml
 from agent_sync.gates.run.execute import execute_run
 
+SCHEMAS = Path(yaml12.__file__).parents[2] / "schemas"
 MINIMAL = "entry_points:\n  - path: .\n"
 CLI = "cli:\n  default_preference: [claude, codex]\n"
 
@@ -138,6 +141,9 @@ PROBLEMS = {
     "many aliases": ("a: &a x\nb: [" + "*a," * 21_000 + "]\n", "is not valid YAML: the document unfolds without end"),
     "alias of itself": ("a: &a [*a]\n", "is not valid YAML: there is no anchor `a` before this alias"),
     "large": (MINIMAL + "#" * (1 << 21), "config.yml:1: cannot be read: it is larger than"),
+    "wrong item": ("entry_points:\n  - path: .\n    checks:\n      - lint\n      - 3\n", "config.yml:5: `entry_points[0].checks` holds the number 3, not text"),
+    "wrong entry": ("entry_points:\n  - path: .\n  - src\n", "config.yml:3: `entry_points[1]` must be a mapping, not the text `src`"),
+    "wrong adapter": (MINIMAL + "cli:\n  adapters:\n    claude:\n      thinking_budget: huge\n", "config.yml:6: `cli.adapters.claude.thinking_budget` must be one of off, low, medium, high, not `huge`"),
     "two documents": (MINIMAL + "---\na: 1\n", "is not valid YAML"),
     "control character": (MINIMAL + "a: '\x01'\n", "is not valid YAML"),
 }  # fmt: skip
@@ -175,6 +181,23 @@ def test_problems_of_gate_files(tmp_path, name, text, expected):
     """Gates are checked as closely as the main file."""
     found = said(load(tmp_path, **{".gauntlet/config.yml": CLI + MINIMAL, f".gauntlet/{name}": text}))
     assert any(expected in line for line in found), found
+
+
+def test_what_is_wrong_is_left_out(tmp_path):
+    """A wrong value costs itself: what stands beside it still counts, so that the hook of a broken project stays off."""
+    entries = "entry_points:\n  - path: 3\n    checks: [1, 2]\n  - path: src\n"
+    loaded = load(tmp_path, **{".gauntlet/config.yml": entries + "max_retries: x\nstop_hook:\n  enabled: false\n"})
+    assert [problem.line for problem in loaded.errors] == [2, 3, 3, 5]
+    assert (loaded.project.hook_enabled, loaded.project.max_retries) == (False, 3)
+    assert [entry.path for entry in loaded.project.entry_points] == ["src"]
+
+
+def test_schemas_name_every_key():
+    """Editors are told the same keys and limits that the reader knows."""
+    schema = json.loads((SCHEMAS / "gate.schema.json").read_text())
+    assert set(schema["properties"]) == set(ConfigFile.model_fields)
+    assert schema["required"] == ["entry_points"]
+    assert schema["properties"]["max_retries"]["maximum"] == 1000
 
 
 def test_same_review_twice(tmp_path):

@@ -3,13 +3,13 @@ from pathlib import Path
 
 import pytest
 
-from agent_sync.gates.config.model import Check, EntryPoint, Priority, Project, Review
-from agent_sync.gates.definitions.compared import compared
+from agent_sync.gates.config.model import EntryPoint, GateCheck, GateProject, Priority, Review
+from agent_sync.gates.definitions.compared import definition_changes
 from agent_sync.gates.run.execute import execute_run
 
-CHECK = Check("c", Path("c.yml"), "make test", timeout=60)
+CHECK = GateCheck("c", Path("c.yml"), "make test", timeout=60)
 REVIEW = Review("r", Path("r.md"), "Go.", num_reviews=2)
-BEFORE = Project(
+BEFORE = GateProject(
     Path("/p"),
     checks={"c": CHECK},
     reviews={"r": REVIEW},
@@ -46,7 +46,7 @@ ROWS = {
 @pytest.mark.parametrize(("changes", "expected"), ROWS.values(), ids=ROWS)
 def test_compared(changes, expected):
     """What makes a gate easier, harder or different is named; what changes nothing is not."""
-    assert compared(BEFORE, replace(BEFORE, **changes)) == expected
+    assert definition_changes(BEFORE, replace(BEFORE, **changes)) == expected
 
 
 def test_untouched_definitions(project):

@@ -4,12 +4,12 @@ import time
 import pytest
 from support.gauntlet import GatedProject, write_files
 
-from agent_sync.gates.plan.changes import Wanted
+from agent_sync.gates.plan.changes import WantedChanges
 from agent_sync.gates.plan.plan import Scope
-from agent_sync.gates.plan.prepare import RunOptions
+from agent_sync.gates.plan.prepare import RunOptions, StopAttempt
 from agent_sync.gates.run.execute import execute_run
 from agent_sync.gates.run.logs import MARK
-from agent_sync.gates.run.results import Outcome
+from agent_sync.gates.run.results import JobOutcome
 from agent_sync.gates.status import Status
 
 
@@ -49,7 +49,7 @@ def test_fail(repo):
     """A failure leaves its logs where they are, and says where."""
     project = gated(repo, c="command: echo broken; exit 3\n")
     result = run(project)
-    assert (result.status, result.message) == (Status.FAILED, "1 of 1 gate failed: check:src:c.")
+    assert (result.status, result.message) == (Status.FAILED, "1 of 1 gate failed: c (check in src).")
     assert project.logs == [".execution_state", ".gitignore", "check_src_c.1.log", "console.1.log"]
     assert "broken\n" in log_of(project, "check_src_c.1.log")
     assert "Result: fail - Exited with code 3" in log_of(project, "check_src_c.1.log")
@@ -73,10 +73,11 @@ def test_no_changes(project):
 def test_no_applicable_gates(project):
     """Changes that no gate guards run nothing; gates left out are named."""
     project.write({"docs/a": "1"})
-    assert run(project).status is Status.NO_APPLICABLE_GATES
+    assert run(project).message == "No applicable gates: none matched the changed files."
     project.write({"src/a": "1", ".gauntlet/checks/ok.yml": "command: 'true'\nrun_locally: false\n"})
     result = run(project)
-    assert result.message == "No applicable gates. Skipped: check:src:ok (run_locally: false)."
+    assert result.status is Status.NO_APPLICABLE_GATES
+    assert result.message.endswith("runs here. Skipped: ok (check in src), run_locally: false.")
 
 
 def test_ci_runs_every_check(repo):
@@ -90,7 +91,7 @@ def test_ci_runs_every_check(repo):
     project.commit()
     result = execute_run(project.context(CI="true"), project.root)
     assert result.status is Status.FAILED
-    assert "check:src:local" in log_of(project, "console.1.log")
+    assert "local (check in src)" in log_of(project, "console.1.log")
     assert "Skipped (run_in_ci: false)" in log_of(project, "console.1.log")
 
 
@@ -183,8 +184,8 @@ def test_fail_fast(repo):
     """A failing gate that says so stops what has not been launched yet."""
     config = "entry_points:\n  - path: src\n    checks: [a, b]\n"
     result = run(gated(repo, config, a="command: exit 1\nfail_fast: true\n", b="command: 'true'\n"))
-    assert outcomes(result) == {"check:src:a": Outcome.FAILED, "check:src:b": Outcome.SKIPPED}
-    assert result.results[1].message == "fail_fast after check:src:a"
+    assert outcomes(result) == {"check:src:a": JobOutcome.FAILED, "check:src:b": JobOutcome.SKIPPED}
+    assert result.results[1].message == "fail_fast after a (check in src)"
 
 
 def test_parallel_and_sequential(repo, tmp_path):
@@ -255,7 +256,8 @@ def test_odd_entry_names_get_logs_of_their_own(repo):
 def test_retries_are_bounded(repo):
     """The first run and max_retries more are allowed; the last failure, and every later stop, is the limit."""
     project = gated(repo, "max_retries: 2\nentry_points:\n  - path: src\n    checks: [c]\n", c="command: exit 1\n")
-    assert [run(project).status for _ in range(5)] == [
+    stop = StopAttempt("s", "s/p", is_known_turn=True)
+    assert [run(project, attempt=stop).status for _ in range(5)] == [
         Status.FAILED,
         Status.FAILED,
         Status.RETRY_LIMIT_EXCEEDED,
@@ -269,8 +271,21 @@ def test_retries_are_bounded(repo):
 def test_no_retries(repo):
     """With max_retries 0 the gates run once, and their failure is already the limit."""
     project = gated(repo, "max_retries: 0\nentry_points:\n  - path: src\n    checks: [c]\n", c="command: exit 1\n")
-    assert run(project).status is Status.RETRY_LIMIT_EXCEEDED
+    assert run(project, attempt=StopAttempt()).status is Status.RETRY_LIMIT_EXCEEDED
     assert "check_src_c.1.log" in project.logs
+
+
+def test_typed_runs_are_not_limited(repo):
+    """Runs that somebody asks for use up no retry, and run also past the limit."""
+    project = gated(repo, "max_retries: 1\nentry_points:\n  - path: src\n    checks: [c]\n", c="command: exit 1\n")
+    stop = StopAttempt("s", "s/p", is_known_turn=True)
+    assert [run(project).status for _ in range(4)] == [Status.FAILED] * 4
+    assert run(project, attempt=stop).status is Status.FAILED
+    assert run(project, attempt=stop).status is Status.RETRY_LIMIT_EXCEEDED
+    assert run(project).status is Status.FAILED
+    assert run(project, attempt=stop).status is Status.RETRY_LIMIT_EXCEEDED
+    assert "console.7.log" in project.logs, "the last stop runs nothing"
+    assert "console.8.log" not in project.logs
 
 
 def test_committing_broken_work_does_not_help(repo):
@@ -320,7 +335,7 @@ def test_looking_at_less_does_not_end_the_session(repo):
     project = gated(repo, c="command: exit 1\n")
     run(project)
     project.commit()
-    assert run(project, wanted=Wanted(uncommitted=True)).status is Status.NO_CHANGES
+    assert run(project, wanted=WantedChanges(uncommitted=True)).status is Status.NO_CHANGES
     assert run(project, scope=Scope(gate="none")).status is Status.NO_APPLICABLE_GATES
     assert "check_src_c.1.log" in project.logs
 

@@ -1,36 +1,37 @@
-"""The stop gate's scenarios, each as a test of the name it is documented under.
-
-Documented behaviour that was given up on purpose, with the reason:
-
-* Empty standard output while the interval has not elapsed: every outcome is one JSON line, so that a silent hook can
-  only mean a broken one.
-* `termination_passed`, `termination_warnings`, `termination_retry_limit` and the look at exit codes and printed
-  phrases: they belong to a sub-process whose text was read; the gates are called directly and return their status.
-* A lock counts by existing: a killed run would switch the gate off for ever; a lock counts while its process lives.
-* "The record is written whatever happens": it is written when gates ran, or doing nothing would throttle a real run.
-* "Clean moves the record": cleaning after a pass keeps it, because the interval is measured from it.
-* "Merged" asked of every commit: on a branch without commits of its own HEAD is in the base from the start.
-"""
+"""The stop gate's scenarios; `test_specification.py` lists those of the specification by name."""
 
 import json
 import os
 import time
 from datetime import UTC, datetime, timedelta
+from typing import ClassVar
 
 import pytest
 from support.gauntlet import GatedProject, write_files
 
+from agent_sync.events.exchange import parse
 from agent_sync.gates import answer as gates
 from agent_sync.gates.answer import gate
-from agent_sync.gates.run.lock import NAME as LOCK_NAME
+from agent_sync.gates.plan.changes import WantedChanges
+from agent_sync.gates.plan.prepare import RunOptions, session_of
+from agent_sync.gates.run.clean import clean
+from agent_sync.gates.run.execute import execute_run
+from agent_sync.gates.run.logs import LogDir
+from agent_sync.task.decision.facts import Trigger
+from agent_sync.worktree import GATE_RUN_LOCK as LOCK_NAME
 
 FAILING = "command: echo broken; exit 1\n"
 
 
-def stop(project, *, needs_pass=False, deadline=60.0, variables=None, **event):
+def read(raw):
+    return parse(Trigger.STOP, raw)
+
+
+def stop(project, *, needs_pass=False, verifies=False, deadline=60.0, variables=None, **event):
     values = {"hook_event_name": "Stop", "cwd": str(project.root), "session_id": "s", "prompt_id": "p"} | event
     context = project.context(**(variables or {}))
-    return gate(context, json.dumps(values).encode(), deadline=deadline, needs_pass=needs_pass)
+    raw = json.dumps(values).encode()
+    return gate(context, read(raw), deadline=deadline, needs_pass=needs_pass, verifies=verifies)
 
 
 @pytest.fixture
@@ -60,6 +61,11 @@ def age_of_last_run(project, minutes):
     file.write_text(json.dumps(values | {"last_run_completed_at": moment.isoformat().replace("+00:00", "Z")}))
 
 
+def move_logs_aside(project):
+    repo = project.repo()
+    clean(LogDir(project.root / "gauntlet_logs"), repo, keep=3, with_state=True)
+
+
 class TestProtocol:
     """What comes in and goes out."""
 
@@ -70,13 +76,13 @@ class TestProtocol:
     @pytest.mark.parametrize("raw", [b"", b"nonsense", b"[]", b"null", b'"x"', b"{", b"\xff\xfe", b"[" * 100_000])
     def test_missing_or_invalid_json(self, failing, raw):
         """Input that is no JSON object allows the stop and runs nothing."""
-        reply = gate(failing.context(), raw, deadline=60)
+        reply = gate(failing.context(), read(raw), deadline=60)
         assert (reply.decision, reply.status, ran(failing)) == ("approve", "invalid_input", 0)
         assert "could not be parsed" in reply.message
 
     def test_empty_object_is_valid(self, failing):
         """An empty object is an event like any other."""
-        assert gate(failing.context(), b"{}", deadline=60).status == "failed"
+        assert gate(failing.context(), read(b"{}"), deadline=60).status == "failed"
 
     @pytest.mark.parametrize(
         "event", [{"cwd": 3}, {"stop_hook_active": "true"}, {"background_tasks": "x"}, {"prompt_id": []}]
@@ -131,6 +137,38 @@ class TestLoops:
         on = {"AGENT_SYNC_GATE_VERIFY_ACTIVE": "true"}
         found = [stop(failing, stop_hook_active=True, variables=on).status for _ in range(5)]
         assert found == ["failed", "failed", "failed", "retry_limit_exceeded", "retry_limit_exceeded"]
+
+    def test_stop_after_a_block_is_verified(self, failing):
+        """Inside `on-stop` a stop after a block is verified while retries remain, whatever is changed meanwhile."""
+        found = []
+        for number in range(5):
+            found.append(stop(failing, stop_hook_active=number > 0, verifies=True))
+            failing.write({"src/a": f"try {number}"})
+        assert [reply.decision for reply in found[:4]] == ["block"] * 3 + ["approve"]
+        assert found[3].status == "retry_limit_exceeded"
+
+    def test_stop_after_a_block_without_names_of_prompts(self, failing):
+        """The limit ends the loop also where the client does not name its prompts."""
+        found = []
+        for number in range(4):
+            found.append(stop(failing, stop_hook_active=number > 0, verifies=True, prompt_id=""))
+            failing.write({"src/a": f"try {number}"})
+        assert [reply.decision for reply in found] == ["block"] * 3 + ["approve"]
+
+    def test_changed_work_of_a_later_prompt_starts_anew(self, failing):
+        """A changed tree in another turn has all its retries."""
+        for number in range(2):
+            stop(failing, stop_hook_active=number > 0, verifies=True)
+        failing.write({"src/a": "2"})
+        found = [stop(failing, stop_hook_active=n > 0, verifies=True, prompt_id="next") for n in range(4)]
+        assert [reply.decision for reply in found] == ["block"] * 3 + ["approve"]
+
+    def test_fixed_work_past_the_limit_passes(self, failing):
+        """Past the limit the fixed work is looked at, whoever asks."""
+        for _ in range(5):
+            stop(failing, verifies=True)
+        failing.write({".gauntlet/checks/ok.yml": "command: 'true'\n"})
+        assert stop(failing, verifies=True).status == "passed"
 
     def test_three_blocks_of_unchanged_work(self, repo):
         """A client whose flag stays false is not sent back for ever: not with the same work, not in one prompt."""
@@ -201,7 +239,7 @@ class TestStatuses:
         """A failure blocks with a reason and a short summary."""
         reply = stop(failing)
         assert (reply.decision, reply.status) == ("block", "failed")
-        assert reply.message == "1 of 1 gate failed: check:src:ok."
+        assert reply.message == "1 of 1 gate failed: ok (check in src)."
         assert reply.human.startswith("agent-sync: 1 of 1 gate failed")
 
     def test_status_retry_limit_exceeded(self, failing):
@@ -209,7 +247,9 @@ class TestStatuses:
         found = [stop(failing, prompt_id=str(number)) for number in range(6)]
         assert [reply.decision for reply in found] == ["block"] * 3 + ["approve"] * 3
         assert {reply.status.value for reply in found[3:]} == {"retry_limit_exceeded"}
-        assert all("A human should look" in reply.human for reply in found[3:])
+        assert "A human should look" in found[3].human
+        assert [reply.human for reply in found[4:]] == ["", ""], "said once"
+        assert "A human should look" in stop(failing, session_id="next").human
         assert ran(failing) == 4
 
     def test_no_applicable_gates(self, project):
@@ -274,6 +314,101 @@ class TestStatuses:
         assert stop(failing, background_tasks=[task | {"type": "shell"}, task | {"status": "done"}]).status == "failed"
 
 
+class TestNoise:
+    """What the person hears."""
+
+    def test_passing_stop_is_silent(self, working):
+        """A pass has nothing to tell."""
+        assert [stop(working, needs_pass=False).human for _ in range(2)] == ["", ""]
+
+    def test_definitions_are_told_once(self, working):
+        """That the definitions were changed is said once in a session, and again when they change once more."""
+        off = {"GAUNTLET_STOP_HOOK_INTERVAL_MINUTES": "0"}
+        working.write({".gauntlet/checks/ok.yml": "command: 'true'\nrun_in_ci: false\n"})
+        found = []
+        for number in range(3):
+            working.write({"src/a": f"{number}"})
+            found.append(stop(working, variables=off))
+        assert [bool(reply.human) for reply in found] == [True, False, False]
+        assert all("loosened" in reply.summary for reply in found)
+        working.write({".gauntlet/checks/new.yml": "command: 'true'\n"})
+        assert "added: check new" in stop(working, variables=off).human
+
+    def test_definitions_are_told_once_per_claim(self, working):
+        """While a claim is held, later sessions are not told again."""
+        claim = {"schema_version": 1, "issue_number": 42, "branch": "work", "agent_id": "test", "phase": "coding"}
+        working.write({".agent-claim.json": json.dumps(claim)})
+        working.write({".gauntlet/checks/new.yml": "command: 'true'\n"})
+        off = {"GAUNTLET_STOP_HOOK_INTERVAL_MINUTES": "0"}
+        found = [stop(working, session_id=name, variables=off).human for name in ("s1", "s2")]
+        assert ["added" in text for text in found] == [True, False]
+
+    def test_trouble_is_told_once(self, repo):
+        """What cannot run is said once in a session."""
+        project = GatedProject(repo, ok="command: no-such-program\n")
+        project.write({"src/a": "1"})
+        off = {"GAUNTLET_STOP_HOOK_INTERVAL_MINUTES": "0"}
+        found = [stop(project, session_id=name, variables=off).human for name in ("s", "s", "next")]
+        assert ["no-such-program" in text for text in found] == [True, False, True]
+
+    def test_every_block_is_told(self, failing):
+        """A block is news each time."""
+        assert all("failed" in stop(failing).human for _ in range(2))
+
+
+class TestFailuresOfTheSameTurn:
+    """A command that the agent typed has failed, and its turn ends."""
+
+    SESSION: ClassVar = {"CLAUDE_CODE_SESSION_ID": "s"}
+
+    def _types(self, project, **variables):
+        context = project.context(**(self.SESSION | variables))
+        options = RunOptions(WantedChanges(working=True), session=session_of(context))
+        return execute_run(context, project.root, options)
+
+    def test_stop_answers_from_the_failure(self, failing):
+        """The same work is not run twice in one turn; the next stop runs again."""
+        self._types(failing)
+        reply = stop(failing)
+        assert (reply.decision, reply.status, ran(failing)) == ("block", "failed", 1)
+        assert "\nbroken\n" in reply.reason
+        assert f"{failing.root}/gauntlet_logs/console.1.log" in reply.reason
+        stop(failing, stop_hook_active=True, verifies=True)
+        assert ran(failing) == 2
+
+    def test_it_counts_as_a_retry(self, failing):
+        """A stop that is sent back without a run uses up a retry like any other."""
+        found = []
+        for _ in range(4):
+            self._types(failing)
+            found.append(stop(failing, verifies=True).decision)
+        assert found == ["block"] * 3 + ["approve"]
+
+    OTHERWISE: ClassVar = {
+        "other work": lambda project: project.write({"src/a": "2"}),
+        "other gates": lambda project: project.write({".gauntlet/checks/ok.yml": "command: exit 2\n"}),
+        "logs moved aside": move_logs_aside,
+    }
+
+    @pytest.mark.parametrize("change", OTHERWISE.values(), ids=OTHERWISE)
+    def test_anything_else_runs(self, failing, change):
+        """Changed work, changed definitions and a fresh start are run."""
+        self._types(failing)
+        change(failing)
+        before = ran(failing)
+        assert stop(failing).status == "failed"
+        assert ran(failing) == before + 1
+
+    def test_other_sessions_run(self, failing):
+        """A failure of another session, or of a person's terminal, is nobody else's."""
+        self._types(failing)
+        stop(failing, session_id="other")
+        assert ran(failing) == 2
+        self._types(failing, CLAUDE_CODE_SESSION_ID="")
+        stop(failing)
+        assert ran(failing) == 4
+
+
 class TestRecord:
     """What is put on record."""
 
@@ -332,12 +467,27 @@ class TestInterval:
         age_of_last_run(working, 5)
         assert stop(working).status == "passed"
 
-    def test_global_config_invalid(self, working, own_home):
-        """An invalid file of the user's is a warning, and ten minutes hold."""
-        write_files(own_home, {".config/agent-gauntlet/config.yml": "stop_hook: ["})
-        assert "the default is used" in stop(working).human
+    def test_global_config_missing(self, working, own_home):
+        """Without a file of the user's the interval is ten minutes, and nothing is said about it."""
+        assert not (own_home / ".config").exists()
+        first = stop(working)
+        assert (first.human, first.notes) == ("", ())
         working.write({"src/a": "2"})
+        age_of_last_run(working, 9)
         assert stop(working).status == "interval_not_elapsed"
+        age_of_last_run(working, 11)
+        assert stop(working).status == "passed"
+
+    def test_global_config_invalid(self, working, own_home):
+        """An invalid file of the user's is a warning, to the person once, and ten minutes hold."""
+        write_files(own_home, {".config/agent-gauntlet/config.yml": "stop_hook: ["})
+        first = stop(working)
+        assert "the default is used" in first.human
+        assert "the default is used" in first.notes[0]
+        working.write({"src/a": "2"})
+        second = stop(working)
+        assert (second.status, second.human) == ("interval_not_elapsed", "")
+        assert "the default is used" in second.notes[0]
 
     def test_project_cannot_set_the_interval(self, working):
         """How often to run is not the project's choice; that is said."""
@@ -466,7 +616,7 @@ class TestReason:
 
     def test_stop_reason_names_gates_and_logs(self, reason):
         """What failed is named with its log."""
-        assert "- check:src:ok: Exited with code 1" in reason
+        assert "- ok (check in src): Exited with code 1" in reason
         assert f"Log: {self.project.root}/gauntlet_logs/check_src_ok.1.log" in reason
 
 
@@ -479,7 +629,7 @@ class TestPullRequests:
         reply = stop(working)
         tree = working.git("rev-parse", "HEAD^{tree}")
         assert (reply.may_open_pull, reply.tree) == (True, tree)
-        assert "- check:src:ok: Passed" in reply.summary
+        assert "| `ok (check in src)` | ✓ Passed |" in reply.summary
         assert f"Tree: `{tree}`" in reply.summary
 
     def test_uncommitted_pass_may_not(self, working):

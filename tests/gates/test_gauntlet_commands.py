@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -44,7 +45,7 @@ def test_run(failing):
     """`run` shows each gate and the status, and exits by it."""
     first = gauntlet(failing, "run")
     assert first.status == 1
-    assert "check:src:ok ....." in first.stdout
+    assert "ok (check in src) ....." in first.stdout
     assert "Failed (Exited with code 1)" in first.stdout
     assert first.stdout.endswith("Status: Failed\n")
     repair(failing)
@@ -60,7 +61,7 @@ def test_console_log_is_what_was_shown(failing):
     shown = gauntlet(failing, "run").stdout
     kept = (failing.root / "gauntlet_logs" / "console.1.log").read_text()
     assert kept.splitlines()[-1] == shown.splitlines()[-1]
-    assert "check:src:ok" in kept
+    assert "ok (check in src)" in kept
 
 
 def test_run_as_json(failing):
@@ -113,10 +114,19 @@ def test_list_and_detect(failing):
     """`list` shows what is defined, `detect` what would run."""
     assert "check   ok" in gauntlet(failing, "list").stdout
     assert json.loads(gauntlet(failing, "list", "--json").stdout)["checks"] == ["ok"]
-    assert "check:src:ok" in gauntlet(failing, "detect").stdout
+    assert "ok (check in src)" in gauntlet(failing, "detect").stdout
     found = json.loads(gauntlet(failing, "detect", "--json").stdout)
     assert found == {"files": ["src/a"], "gates": ["check:src:ok"], "skipped": {}}
     assert failing.logs == []
+
+
+def test_validate_names_what_is_not_read(failing):
+    """A file of agent-gauntlet that has no effect here is a warning of `validate`, and of nothing else."""
+    failing.write({".gauntlet/ci.yml": "runtimes: {}\n"})
+    found = gauntlet(failing, "validate")
+    assert found.status == 0
+    assert "ci.yml:1: is not read: agent-sync makes no CI jobs of gates" in found.stdout
+    assert "ci.yml" not in gauntlet(failing, "run").stdout.replace("changed: .gauntlet/ci.yml", "")
 
 
 def test_status_and_clean(failing):
@@ -124,7 +134,18 @@ def test_status_and_clean(failing):
     assert gauntlet(failing, "clean").stdout.startswith("Nothing to clean: there is no log directory")
     gauntlet(failing, "run")
     assert json.loads(gauntlet(failing, "status", "--json").stdout)["unresolved"] is True
-    assert "last status    failed" in gauntlet(failing, "status").stdout
+    shown = gauntlet(failing, "status").stdout
+    assert re.search(r"^last run     Failed, \d+ s ago, on branch work$", shown, re.MULTILINE)
+    for row in (
+        "unresolved   yes, the next stop runs the gates again\n",
+        "retries      0 of 3 used\n",
+        "running now  no\n",
+        f"console log  {failing.root}/gauntlet_logs/console.1.log\n",
+        "stop hook    on, at most one ordinary run in 10 min\n",
+    ):
+        assert row in shown
+    for leak in ("True", "minutes", "T0", "+00:00", "None"):
+        assert leak not in shown.replace(str(failing.root), "")
     assert "Moved the logs" in gauntlet(failing, "clean").stdout
     assert json.loads(gauntlet(failing, "status", "--json").stdout)["unresolved"] is False
     assert "nothing to clean" in gauntlet(failing, "clean").stdout
@@ -229,6 +250,20 @@ class TestStopHook:
         """Whatever comes in, one line comes out."""
         found = stop_hook(failing, stdin)
         assert (found.status, found.reply["status"]) == (0, "invalid_input")
+
+    def test_interval_is_noted_on_stderr(self, failing):
+        """While the interval has not elapsed standard error says so, from the stamp too."""
+        repair(failing)
+        stop_hook(failing)
+        for found in (stop_hook(failing), stop_hook(failing)):
+            assert found.reply["status"] == "interval_not_elapsed"
+            assert found.stderr == f"agent-sync: {found.reply['message']}\n"
+
+    def test_global_config_invalid(self, failing, own_home):
+        """A warning about the user's file is on standard error, at every stop."""
+        write_files(own_home, {".config/agent-gauntlet/config.yml": "stop_hook: ["})
+        for _ in range(2):
+            assert "the default is used" in stop_hook(failing).stderr
 
     @pytest.mark.parametrize("words", [("--wrong",), ("extra", "words"), ("-x",)])
     def test_no_usage_error(self, failing, words):

@@ -125,7 +125,7 @@ def test_what_the_gate_keeps_is_the_users_alone(repo, mask):
     state = project.root / ".git" / "agentsync"
     ours = [state, *(path for path in state.iterdir() if path.name != "README")]
     ours += [*(state / "passes").iterdir(), *(path for path in (state / "definitions").rglob("*"))]
-    assert {"passes", "definitions", "snapshots", "gauntlet-glance.json"} <= {path.name for path in ours}
+    assert {"passes", "definitions", "snapshots", "gauntlet-settings"} <= {path.name for path in ours}
     assert [path for path in ours if stat.S_IMODE(path.lstat().st_mode) & 0o077] == []
 
 

@@ -4,17 +4,17 @@ from pathlib import Path
 import pytest
 
 from agent_sync.gates.config.globs import compiled
-from agent_sync.gates.config.model import Check, EntryPoint, Project, Review
+from agent_sync.gates.config.model import EntryPoint, GateCheck, GateProject, Review
 from agent_sync.gates.plan.plan import Scope, plan
 
 
 def check(name, **fields):
-    return Check(name, Path(f"{name}.yml"), "true", **fields)
+    return GateCheck(name, Path(f"{name}.yml"), "true", **fields)
 
 
 def project(*entries, **checks):
     gates = {name: check(name, **fields) for name, fields in ({"t": {}} | checks).items()}
-    return Project(Path("/p"), entry_points=entries, checks=gates, reviews={"r": Review("r", Path("r.md"), "Go.")})
+    return GateProject(Path("/p"), entry_points=entries, checks=gates, reviews={"r": Review("r", Path("r.md"), "Go.")})
 
 
 def ids(found):

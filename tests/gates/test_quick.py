@@ -11,8 +11,10 @@ import pytest
 from support.command import COMMAND, fixture, run
 from support.gauntlet import write_files
 
+from agent_sync.events.exchange import parse
 from agent_sync.gates.answer import gate
 from agent_sync.quiet import gate as quick
+from agent_sync.task.decision.facts import Trigger
 
 HEAVY = {"json", "re", "logging", "subprocess", "dataclasses", "typing", "pathlib", "click", "pydantic", "ruamel"}
 
@@ -32,7 +34,7 @@ def event(project, **fields):
 
 
 def full(project, **fields):
-    return gate(project.context(), event(project, **fields), deadline=60).line()
+    return gate(project.context(), parse(Trigger.STOP, event(project, **fields)), deadline=60).line()
 
 
 def test_interval(working):

@@ -4,7 +4,7 @@ import pytest
 
 from agent_sync.gates.status import OPENS_PULL, Status, exit_status, is_blocking
 from agent_sync.gates.verdict import Stop, verdict
-from agent_sync.quiet.wording import spoken
+from agent_sync.quiet.wording import duration
 
 ROWS = {
     "everything in order: run": (Stop(), None),
@@ -81,4 +81,4 @@ def test_exit_codes_and_pull_requests():
 
 def test_spoken_times():
     """Times are said as people say them."""
-    assert [spoken(seconds) for seconds in (0.2, 59, 61)] == ["1 s", "59 s", "1 min 1 s"]
+    assert [duration(seconds) for seconds in (0.2, 59, 61)] == ["1 s", "59 s", "1 min 1 s"]

@@ -149,7 +149,7 @@ def test_without_a_base(tmp_path):
     project = object.__new__(GatedProject)
     project.root = tmp_path
     found = gate_definitions(project.context(), str(tmp_path))
-    assert (found.root, found.directory, found.said) == (tmp_path, None, ())
+    assert (found.root, found.directory, found.news) == (tmp_path, None, ())
 
 
 class TestBase:
@@ -190,7 +190,7 @@ class TestBase:
         clone.source.write({".gauntlet/checks/ok.yml": "command: make test\n"})
         clone.source.commit("Other gates")
         clone.git("fetch", "-q")
-        assert gate_definitions(clone.context(), str(clone.root)).said == ()
+        assert gate_definitions(clone.context(), str(clone.root)).news == ()
 
     def test_gates_below_that_stand_before_others(self, clone):
         """New gates in a directory, which apply to work in it instead of the project's own, are told of."""

@@ -1,24 +1,27 @@
 """Reads the files that define gates: `checks/*.yml`, `reviews/*.md` and `reviews/*.yml`."""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
-from agent_sync.gates.config.model import LONGEST_TIMEOUT, MOST_REVIEWS, Check, Review
-from agent_sync.gates.config.reading import Notes, Table, read_table, read_text
+from agent_sync.gates.config.model import GateCheck, Review
+from agent_sync.gates.config.reading import ConfigText, Notes, read_config, read_text
+from agent_sync.gates.config.tables import CheckFile, ReviewFile
 from agent_sync.gates.reviews.prompts import BUILT_IN, skill_prompt
 
 YAML_SUFFIXES = frozenset({".yml", ".yaml"})
 _FENCE = "---"
 
 
-def read_checks(directory: Path, notes: Notes) -> dict[str, Check]:
+def read_checks(directory: Path, notes: Notes) -> dict[str, GateCheck]:
     """Return every check by name; a gate's name is its file's."""
-    found: dict[str, Check] = {}
+    found: dict[str, GateCheck] = {}
     for file in _files(directory / "checks", YAML_SUFFIXES):
-        table = read_table(file, notes)
-        if table is not None:
+        text = read_config(file, notes)
+        table = text.table(CheckFile) if text else None
+        if text and table:
             _refuse_twice(file, found, notes)
-            found[file.stem] = _check(file, table, directory)
+            found[file.stem] = _check(text, table, directory)
     return found
 
 
@@ -40,7 +43,7 @@ def _files(directory: Path, suffixes: frozenset[str]) -> list[Path]:
     return sorted(path for path in directory.iterdir() if path.suffix in suffixes and path.is_file())
 
 
-def _refuse_twice(file: Path, found: dict[str, Check] | dict[str, Review], notes: Notes) -> None:
+def _refuse_twice(file: Path, found: dict[str, GateCheck] | dict[str, Review], notes: Notes) -> None:
     if file.stem in found:
         notes.error(file, 1, f"the gate `{file.stem}` is defined twice; the other is {found[file.stem].file.name}")
 
@@ -53,111 +56,114 @@ def _refuse_strangers(review: Review, preference: tuple[str, ...], notes: Notes)
         notes.error(review.file, 1, message)
 
 
-def _check(file: Path, table: Table, directory: Path) -> Check:
-    table.ignore("name")
-    if "fix_instructions" in table:
-        table.warn("fix_instructions", "is an old name; the new one is `fix_instructions_file`")
-    instructions = table.text("fix_instructions_file") or table.text("fix_instructions")
-    table.ignore("fix_instructions")
-    check = Check(
-        name=file.stem,
-        file=file,
-        command=table.text("command", required=True),
-        rerun_command=table.text("rerun_command"),
-        working_directory=table.text("working_directory"),
-        parallel=table.flag("parallel", default=False),
-        run_in_ci=table.flag("run_in_ci", default=True),
-        run_locally=table.flag("run_locally", default=True),
-        timeout=table.number("timeout", least=0.001, most=LONGEST_TIMEOUT),
-        fail_fast=table.flag("fail_fast", default=False),
-        fix_instructions=_below(directory, instructions, table, "fix_instructions_file"),
-        fix_with_skill=table.text("fix_with_skill"),
+def _check(text: ConfigText, table: CheckFile, directory: Path) -> GateCheck:
+    if "fix_instructions" in text:
+        text.warn(("fix_instructions",), "is an old name; the new one is `fix_instructions_file`")
+    if table.fail_fast and table.parallel:
+        text.error(("fail_fast",), "cannot be combined with `parallel: true`")
+    instructions = table.fix_instructions_file or table.fix_instructions
+    if table.fix_with_skill and instructions:
+        text.error(("fix_with_skill",), "and `fix_instructions_file` exclude each other")
+    return GateCheck(
+        name=text.file.stem,
+        file=text.file,
+        command=table.command,
+        rerun_command=table.rerun_command or "",
+        working_directory=table.working_directory or "",
+        parallel=table.parallel,
+        run_in_ci=table.run_in_ci,
+        run_locally=table.run_locally,
+        timeout=table.timeout,
+        fail_fast=table.fail_fast,
+        fix_instructions=_below(directory, instructions, text, "fix_instructions_file"),
+        fix_with_skill=table.fix_with_skill or "",
     )
-    if check.fail_fast and check.parallel:
-        table.error("fail_fast", "cannot be combined with `parallel: true`")
-    if check.fix_with_skill and instructions:
-        table.error("fix_with_skill", "and `fix_instructions_file` exclude each other")
-    table.finish()
-    return check
 
 
-def _below(directory: Path, given: str, table: Table, key: str) -> Path | None:
+def _below(directory: Path, given: str | None, text: ConfigText, key: str) -> Path | None:
     """Return a file below `.gauntlet/`; a path that leads elsewhere, or through a link, is refused."""
     if not given:
         return None
     top = directory.resolve()
     file = Path(os.path.normpath(top / given))
     if "\0" in given or top not in file.parents or file.resolve() != file:
-        table.error(key, f"must be inside {directory.name}/, not `{given}`")
+        text.error((key,), f"must be inside {directory.name}/, not `{given}`")
         return None
     return file
 
 
 def _markdown(file: Path, notes: Notes, directory: Path) -> Review | None:
-    text = read_text(file, notes.error)
-    if text is None:
+    content = read_text(file, notes.error)
+    if content is None:
         return None
-    front, body, offset = split_front(text)
-    table = read_table(file, notes, text=front, offset=offset)
-    if table is None:
+    front = split_front(content)
+    text = read_config(file, notes, text=front.settings, offset=front.offset)
+    table = text.table(ReviewFile) if text else None
+    if text is None or table is None:
         return None
-    body = _referred(file, table, directory) or body.strip()
-    if not body:
+    prompt = _prompt_elsewhere(text, table, directory) or front.prompt.strip()
+    if not prompt:
         notes.error(file, 1, "there is no prompt below the settings")
-    return _review(file, table, body)
+    return _review(file, table, prompt)
 
 
 def _yaml(file: Path, notes: Notes, directory: Path) -> Review | None:
-    table = read_table(file, notes)
-    if table is None:
+    text = read_config(file, notes)
+    table = text.table(ReviewFile) if text else None
+    if text is None or table is None:
         return None
-    sources = [key for key in ("prompt_file", "skill_name", "builtin") if key in table]
+    sources = [key for key in ("prompt_file", "skill_name", "builtin") if key in text]
     if len(sources) != 1:
         notes.error(file, 1, "needs exactly one of `prompt_file`, `skill_name` and `builtin`")
-    return _review(file, table, _referred(file, table, directory))
+    return _review(file, table, _prompt_elsewhere(text, table, directory))
 
 
-def split_front(text: str) -> tuple[str, str, int]:
-    """Return the settings at the head of a prompt, the prompt, and how many lines stand before the settings."""
+@dataclass(frozen=True)
+class FrontMatter:
+    """A prompt, the settings at its head, and how many lines stand before these."""
+
+    settings: str
+    prompt: str
+    offset: int = 0
+
+
+def split_front(text: str) -> FrontMatter:
+    """Return a prompt apart from the settings at its head."""
     lines = text.splitlines()
     if not lines or lines[0].rstrip() != _FENCE:
-        return "", text, 0
+        return FrontMatter("", text)
     for number, line in enumerate(lines[1:], 1):
         if line.rstrip() == _FENCE:
-            return "\n".join(lines[1:number]), "\n".join(lines[number + 1 :]), 1
-    return "", text, 0
+            return FrontMatter("\n".join(lines[1:number]), "\n".join(lines[number + 1 :]), 1)
+    return FrontMatter("", text)
 
 
-def _referred(file: Path, table: Table, directory: Path) -> str:
+def _prompt_elsewhere(text: ConfigText, table: ReviewFile, directory: Path) -> str:
     """Return a prompt that is kept elsewhere."""
-    prompt_file, skill, builtin = table.text("prompt_file"), table.text("skill_name"), table.text("builtin")
-    if prompt_file and skill:
-        table.error("skill_name", "and `prompt_file` exclude each other")
-    if builtin and builtin not in BUILT_IN:
-        table.error("builtin", f"must be one of {', '.join(BUILT_IN)}, not `{builtin}`")
-    if prompt_file:
-        where = _below(directory, prompt_file, table, "prompt_file")
-        text = read_text(where, table.notes.error) if where else None
-        return split_front(text)[1].strip() if text else f"(the prompt of {file.name} cannot be read)"
-    if skill:
-        return skill_prompt(skill)
-    return BUILT_IN.get(builtin, "")
+    if table.prompt_file and table.skill_name:
+        text.error(("skill_name",), "and `prompt_file` exclude each other")
+    if table.builtin and table.builtin not in BUILT_IN:
+        text.error(("builtin",), f"must be one of {', '.join(BUILT_IN)}, not `{table.builtin}`")
+    if table.prompt_file:
+        where = _below(directory, table.prompt_file, text, "prompt_file")
+        content = read_text(where, text.notes.error) if where else None
+        return split_front(content).prompt.strip() if content else f"(the prompt of {text.file.name} cannot be read)"
+    if table.skill_name:
+        return skill_prompt(table.skill_name)
+    return BUILT_IN.get(table.builtin or "", "")
 
 
-def _review(file: Path, table: Table, prompt: str) -> Review:
-    review = Review(
+def _review(file: Path, table: ReviewFile, prompt: str) -> Review:
+    return Review(
         name=file.stem,
         file=file,
         prompt=prompt,
-        model=table.text("model"),
-        cli_preference=table.texts("cli_preference"),
-        num_reviews=table.whole("num_reviews", 1, least=1, most=MOST_REVIEWS),
-        parallel=table.flag("parallel", default=True),
-        run_in_ci=table.flag("run_in_ci", default=True),
-        run_locally=table.flag("run_locally", default=True),
-        timeout=table.number("timeout", least=0.001, most=LONGEST_TIMEOUT),
-        enabled=table.flag("enabled", default=True),
+        model=table.model or "",
+        cli_preference=table.cli_preference,
+        num_reviews=table.num_reviews,
+        parallel=table.parallel,
+        run_in_ci=table.run_in_ci,
+        run_locally=table.run_locally,
+        timeout=table.timeout,
+        enabled=table.enabled,
     )
-    table.ignore("name")
-    table.finish()
-    return review

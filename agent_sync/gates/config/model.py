@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
 
-LOG_DIR = "gauntlet_logs"
-CONFIG_DIR = ".gauntlet"
+from agent_sync.worktree import GATE_DIR, GATE_LOG_DIR
+
 # Far above what a project needs; beyond them a number is a slip or worse.
 MOST_RETRIES = 1000
 MOST_PREVIOUS = 100
@@ -37,7 +37,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Check:
+class GateCheck:
     """A command that must succeed."""
 
     name: str
@@ -91,14 +91,14 @@ class AdapterOptions:
 
 
 @dataclass(frozen=True)
-class Project:
+class GateProject:
     """Everything `.gauntlet/` says."""
 
     root: Path
     # Where the definitions were read from: `.gauntlet/` of the root, or a copy of the base's.
-    directory: Path = Path(CONFIG_DIR)
+    directory: Path = Path(GATE_DIR)
     base_branch: str = "origin/main"
-    log_dir: Path = Path(LOG_DIR)
+    log_dir: Path = Path(GATE_LOG_DIR)
     allow_parallel: bool = True
     max_retries: int = 3
     max_previous_logs: int = 3
@@ -106,16 +106,16 @@ class Project:
     default_preference: tuple[str, ...] = ()
     adapters: dict[str, AdapterOptions] = field(default_factory=dict)
     entry_points: tuple[EntryPoint, ...] = ()
-    checks: dict[str, Check] = field(default_factory=dict)
+    checks: dict[str, GateCheck] = field(default_factory=dict)
     reviews: dict[str, Review] = field(default_factory=dict)
     hook_enabled: bool | None = None
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedProject:
     """A project as far as it could be read, and all that was noticed on the way."""
 
-    project: Project
+    project: GateProject
     problems: tuple[Problem, ...] = ()
 
     @property

@@ -7,23 +7,21 @@ from pathlib import Path
 from agent_sync import worktree as place
 from agent_sync.gates.config.gate_files import read_checks, read_reviews
 from agent_sync.gates.config.model import (
-    CONFIG_DIR,
-    LOG_DIR,
-    MOST_PREVIOUS,
-    MOST_RETRIES,
     AdapterOptions,
     EntryPoint,
-    Loaded,
+    GateProject,
+    LoadedProject,
     Priority,
-    Project,
+    Problem,
 )
-from agent_sync.gates.config.reading import Notes, Table, read_table
+from agent_sync.gates.config.reading import ConfigText, Notes, read_config
+from agent_sync.gates.config.tables import ConfigFile, EntryPointTable
 from agent_sync.gates.definitions import definition_files
 from agent_sync.gates.reviews.adapters import ADAPTERS, adapter_of
+from agent_sync.worktree import GATE_DIR, GATE_LOG_DIR
 
 CONFIG_NAME = "config.yml"
-BUDGETS = ("off", "low", "medium", "high")
-_LEVELS = ("debug", "info", "warning", "error")
+CI_NAME = "ci.yml"
 
 
 def find_project(start: str, stop: str) -> Path | None:
@@ -32,61 +30,81 @@ def find_project(start: str, stop: str) -> Path | None:
     return Path(found) if found else None
 
 
-def load_project(root: Path, directory: Path | None = None) -> Loaded:
+def load_project(root: Path, directory: Path | None = None) -> LoadedProject:
     """Read everything below `.gauntlet/`, or a copy of it elsewhere; what is wrong is listed, never raised."""
     notes = Notes()
-    directory = directory or root / CONFIG_DIR
-    nothing = Project(root, directory, log_dir=root / LOG_DIR)
+    directory = directory or root / GATE_DIR
+    nothing = GateProject(root, directory, log_dir=root / GATE_LOG_DIR)
     for name, reason in definition_files.on_disk(directory).refused:
         notes.error(directory / name, 1, f"is refused: {reason}")
-    table = None if notes.problems else read_table(directory / CONFIG_NAME, notes)
-    if table is None:
-        return Loaded(nothing, tuple(notes.problems))
-    preference, adapters = _cli(table)
+    text = None if notes.problems else read_config(directory / CONFIG_NAME, notes)
+    table = text.table(ConfigFile) if text else None
+    if text is None or table is None:
+        return LoadedProject(nothing, tuple(notes.problems))
+    _note_odd_settings(text, table)
     project = replace(
-        _project(root, table),
+        _project(root, text, table),
         directory=directory,
-        default_preference=preference,
-        adapters=adapters,
         checks=read_checks(directory, notes),
-        reviews=read_reviews(directory, notes, preference),
+        reviews=read_reviews(directory, notes, table.cli.default_preference),
     )
-    _fit_together(project, table)
-    table.finish()
-    return Loaded(project, tuple(notes.problems))
+    _fit_together(project, text)
+    return LoadedProject(project, tuple(notes.problems))
 
 
-def _project(root: Path, table: Table) -> Project:
-    threshold = table.choice("rerun_new_issue_threshold", ("critical", "high", "medium", "low"), "medium")
-    _tolerated(table)
-    return Project(
+def unread_files(project: GateProject) -> tuple[Problem, ...]:
+    """Return a warning for each file that agent-gauntlet reads and agent-sync does not; runs do not repeat it."""
+    file = project.directory / CI_NAME
+    message = "is not read: agent-sync makes no CI jobs of gates; run `agent-sync gate run` in a job of your own"
+    return (Problem(file, 1, message, is_error=False),) if file.is_file() else ()
+
+
+def _project(root: Path, text: ConfigText, table: ConfigFile) -> GateProject:
+    return GateProject(
         root=root,
-        base_branch=table.text("base_branch", "origin/main"),
-        log_dir=_log_dir(root, table),
-        allow_parallel=table.flag("allow_parallel", default=True),
-        max_retries=table.whole("max_retries", 3, most=MOST_RETRIES),
-        max_previous_logs=table.whole("max_previous_logs", 3, most=MOST_PREVIOUS),
-        rerun_threshold=Priority[threshold.upper()],
-        entry_points=_entry_points(table),
-        hook_enabled=_stop_hook(table),
+        base_branch=table.base_branch,
+        log_dir=_log_dir(root, text, table.log_dir),
+        allow_parallel=table.allow_parallel,
+        max_retries=table.max_retries,
+        max_previous_logs=table.max_previous_logs,
+        rerun_threshold=Priority[table.rerun_new_issue_threshold.upper()],
+        default_preference=table.cli.default_preference,
+        adapters={
+            name: AdapterOptions(one.allow_tool_use, one.thinking_budget or "", one.model or "")
+            for name, one in table.cli.adapters.items()
+        },
+        entry_points=tuple(_entry_point(text, number, one) for number, one in enumerate(table.entry_points)),
+        hook_enabled=table.stop_hook.enabled,
     )
 
 
-def _log_dir(root: Path, table: Table) -> Path:
+def _note_odd_settings(text: ConfigText, table: ConfigFile) -> None:
+    """Note what is well-formed and still wrong, or without effect."""
+    if not table.entry_points:
+        text.error(("entry_points",), "must list at least one part of the project")
+    for name in table.cli.default_preference:
+        if adapter_of(name) is None:
+            known = ", ".join(ADAPTERS)
+            text.warn(("cli", "default_preference"), f"names `{name}`, which is not known; known: {known}")
+    if table.stop_hook.run_interval_minutes is not None:
+        message = "is ignored in a project: how often to run is each user's own choice"
+        text.warn(("stop_hook", "run_interval_minutes"), message)
+
+
+def _log_dir(root: Path, text: ConfigText, given: str) -> Path:
     """Return the log directory: one of the project's own, because what lies in it is moved and deleted."""
-    given = table.text("log_dir", LOG_DIR)
     top = root.resolve()
     plain = Path(os.path.normpath(top / (Path(given).expanduser() if given.startswith("~/") else given)))
     resolved = _resolved(plain)
-    if {".git", CONFIG_DIR} & set(plain.parts[len(top.parts) :]) or resolved == top:
-        table.error("log_dir", f"must be a directory of its own, not `{given}`")
+    if {".git", GATE_DIR} & set(plain.parts[len(top.parts) :]) or resolved == top:
+        text.error(("log_dir",), f"must be a directory of its own, not `{given}`")
     elif resolved is None or top not in resolved.parents:
-        table.warn("log_dir", f"must be inside the project, not `{given}`; `{LOG_DIR}` is used instead")
+        text.warn(("log_dir",), f"must be inside the project, not `{given}`; `{GATE_LOG_DIR}` is used instead")
     elif resolved != plain:
-        table.warn("log_dir", f"must not lead through a link, as `{given}` does; `{LOG_DIR}` is used instead")
+        text.warn(("log_dir",), f"must not lead through a link, as `{given}` does; `{GATE_LOG_DIR}` is used instead")
     else:
         return plain
-    return top / LOG_DIR
+    return top / GATE_LOG_DIR
 
 
 def _resolved(path: Path) -> Path | None:
@@ -97,44 +115,10 @@ def _resolved(path: Path) -> Path | None:
         return None
 
 
-def _cli(table: Table) -> tuple[tuple[str, ...], dict[str, AdapterOptions]]:
-    cli = table.table("cli")
-    preference = cli.texts("default_preference")
-    for name in preference:
-        if adapter_of(name) is None:
-            cli.warn("default_preference", f"names `{name}`, which is not known; known: {', '.join(ADAPTERS)}")
-    cli.ignore("check_usage_limit")
-    adapters = {name: _adapter(options) for name, options in cli.table("adapters").named().items()}
-    cli.finish()
-    return preference, adapters
-
-
-def _adapter(table: Table) -> AdapterOptions:
-    options = AdapterOptions(
-        table.flag("allow_tool_use", default=True),
-        table.choice("thinking_budget", BUDGETS, ""),
-        table.text("model"),
-    )
-    table.finish()
-    return options
-
-
-def _entry_points(table: Table) -> tuple[EntryPoint, ...]:
-    found = tuple(_entry_point(entry) for entry in table.tables("entry_points"))
-    if not found:
-        table.error("entry_points", "must list at least one part of the project")
-    return found
-
-
-def _entry_point(table: Table) -> EntryPoint:
-    path = table.text("path", required=True)
-    if path.startswith("/") or ".." in path.split("/"):
-        table.error("path", f"must be inside the project, not `{path}`")
-    entry = EntryPoint(
-        _plain(path) or ".", table.texts("exclude"), _unique(table.texts("checks")), _unique(table.texts("reviews"))
-    )
-    table.finish()
-    return entry
+def _entry_point(text: ConfigText, number: int, table: EntryPointTable) -> EntryPoint:
+    if table.path.startswith("/") or ".." in table.path.split("/"):
+        text.error(("entry_points", number, "path"), f"must be inside the project, not `{table.path}`")
+    return EntryPoint(_plain(table.path) or ".", table.exclude, _unique(table.checks), _unique(table.reviews))
 
 
 def _plain(path: str) -> str:
@@ -147,33 +131,7 @@ def _unique(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _stop_hook(table: Table) -> bool | None:
-    hook = table.table("stop_hook")
-    enabled = hook.flag("enabled", default=True) if "enabled" in hook else None
-    if "run_interval_minutes" in hook:
-        hook.warn("run_interval_minutes", "is ignored in a project: how often to run is each user's own choice")
-    hook.ignore("enabled", "run_interval_minutes", "auto_push_pr", "auto_fix_pr")
-    hook.finish()
-    return enabled
-
-
-def _tolerated(table: Table) -> None:
-    """Read what other tools use, so that a slip in it is still found."""
-    debug = table.table("debug_log")
-    debug.flag("enabled", default=False)
-    debug.number("max_size_mb", 10, most=1 << 20)
-    debug.finish()
-    logging = table.table("logging")
-    logging.choice("level", _LEVELS, "debug")
-    for name, formats in (("console", ("pretty", "json")), ("file", ("text", "json"))):
-        sink = logging.table(name)
-        sink.flag("enabled", default=True)
-        sink.choice("format", formats, formats[0])
-        sink.finish()
-    logging.finish()
-
-
-def _fit_together(project: Project, table: Table) -> None:
+def _fit_together(project: GateProject, text: ConfigText) -> None:
     """Note names that lead nowhere."""
     for entry in project.entry_points:
         for kind, names, known in (
@@ -184,6 +142,6 @@ def _fit_together(project: Project, table: Table) -> None:
                 if name not in known:
                     defined = ", ".join(sorted(known)) or "none"
                     message = f"names the {kind} `{name}` for `{entry.path}`, which is not defined; defined: {defined}"
-                    table.error("entry_points", message)
+                    text.error(("entry_points",), message)
     if any(entry.reviews for entry in project.entry_points) and not project.default_preference:
-        table.error("cli", "must list the reviewer programs in `default_preference`, because there are reviews")
+        text.error(("cli",), "must list the reviewer programs in `default_preference`, because there are reviews")

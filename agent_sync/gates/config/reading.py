@@ -1,15 +1,22 @@
-"""Reads one mapping of a configuration file key by key, noting what is wrong or unknown instead of stopping."""
+"""Reads a configuration file into its table, noting what is wrong or unknown with its line instead of stopping."""
 
 import difflib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from agent_sync.gates.config.model import Problem
-from agent_sync.gates.config.yaml12 import BadYaml, Node, load
+from agent_sync.gates.config.yaml12 import BadYaml, YamlDocument, load
 from agent_sync.system import files
 
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+    from agent_sync.gates.config.tables import FileTable
+
 LARGEST = 1 << 20
+KeyPath = tuple[str | int, ...]
+Table = TypeVar("Table", bound="FileTable")
 
 
 class Notes:
@@ -27,152 +34,78 @@ class Notes:
         self.problems.append(Problem(file, line, message, is_error=False))
 
 
-class Table:
-    """One mapping: every key that is read becomes known, `finish` warns about the others."""
+class ConfigText:
+    """One file as it was read: its values, and where each of them stands."""
 
-    def __init__(self, file: Path, node: Node, notes: Notes, *, where: str = "") -> None:
+    def __init__(self, file: Path, document: YamlDocument, notes: Notes, *, offset: int = 0) -> None:
         self.file = file
-        self.line = node.line
         self.notes = notes
-        self._where = where
-        self._known: list[str] = []
-        self._values: dict[str, Node] = {}
-        if isinstance(node.value, dict):
-            self._values = node.value
-        elif node.value is not None:
-            notes.error(file, node.line, f"{where or 'the document'} must be a mapping, not {_kind(node.value)}")
+        self._document = document
+        self._offset = offset
 
     def __contains__(self, key: str) -> bool:
-        return key in self._values
+        return isinstance(self._document.values, dict) and key in self._document.values
 
-    def line_of(self, key: str) -> int:
-        """Return the line a key stands on."""
-        return self._values[key].line if key in self._values else self.line
-
-    def error(self, key: str, message: str) -> None:
+    def error(self, path: KeyPath, message: str) -> None:
         """Note an error about one key."""
-        self.notes.error(self.file, self.line_of(key), f"{self._path(key)} {message}")
+        self.notes.error(self.file, self._line(path), f"{spelled(path)} {message}")
 
-    def warn(self, key: str, message: str) -> None:
+    def warn(self, path: KeyPath, message: str) -> None:
         """Note a warning about one key."""
-        self.notes.warn(self.file, self.line_of(key), f"{self._path(key)} {message}")
+        self.notes.warn(self.file, self._line(path), f"{spelled(path)} {message}")
 
-    def text(self, key: str, default: str = "", *, required: bool = False) -> str:
-        """Return a word or sentence that is not empty."""
-        found: str = self._typed(key, str, "text", default)
-        if key in self._values and isinstance(self._values[key].value, str) and not found.strip():
-            self.error(key, "must not be empty")
-        if required and key not in self._values:
-            self.error(key, "is missing")
+    def table(self, kind: type[Table]) -> Table:
+        """Return the values as a table; what is wrong is noted and left out, so that the rest still counts."""
+        values = _without_nothing(self._document.values)
+        if not isinstance(values, dict):
+            if values is not None:
+                self.notes.error(self.file, self._line(()), f"the document must be a mapping, not {_kind(values)}")
+            values = {}
+        found, wrong = _validated(kind, values)
+        for detail in sorted(wrong, key=lambda detail: self._line(_place(self._document.values, detail["loc"]))):
+            self._note(detail["loc"], detail["type"], detail["input"], detail.get("ctx", {}))
+        while found is None and _drop(values, {_place(values, detail["loc"]) for detail in wrong}):
+            found, wrong = _validated(kind, values)
+        if found is None:
+            # Only keys of the document itself are missing now.
+            missing: dict[str, Any] = {str(detail["loc"][0]): "" for detail in wrong}
+            found = kind.model_construct(None, **missing, **_frozen(values))
+        self._warn_of_strangers(found, ())
         return found
 
-    def flag(self, key: str, *, default: bool) -> bool:
-        """Return true or false."""
-        found: bool = self._typed(key, bool, "true or false", default)
-        return found
+    def _line(self, path: KeyPath) -> int:
+        return self._document.line_of(path) + self._offset
 
-    def whole(self, key: str, default: int, *, least: int = 0, most: int) -> int:
-        """Return a whole number within its limits."""
-        found = self.number(key, default, least=least, most=most)
-        if found is None or found != int(found):
-            self.error(key, "must be a whole number")
-            return default
-        return int(found)
+    def _note(self, path: KeyPath, kind: str, given: Any, context: dict[str, Any]) -> None:
+        path = _place(self._document.values, path, with_last=kind == "missing")
+        if path and isinstance(path[-1], int) and kind in {"string_type", "string_too_short"}:
+            self.notes.error(self.file, self._line(path), f"{spelled(path[:-1])} holds {_kind(given)}, not text")
+        else:
+            self.error(path, _complaint(kind, given, context))
 
-    def number(self, key: str, default: float | None = None, *, least: float = 0, most: float) -> float | None:
-        """Return a number within its limits."""
-        found: float | None = self._typed(key, (int, float), "a number", default)
-        if found is not None and found < least:
-            self.error(key, f"must be at least {least:g}, not {found:g}")
-            return default
-        if found is not None and found > most:
-            self.error(key, f"must be at most {most:g}, not {found:g}")
-            return default
-        return found
-
-    def choice(self, key: str, allowed: tuple[str, ...], default: str) -> str:
-        """Return one of the allowed words."""
-        found = self.text(key, default)
-        if found not in allowed and found != default:
-            self.error(key, f"must be one of {', '.join(allowed)}, not `{found}`")
-            return default
-        return found
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        """Return a list of words."""
-        items = self._items(key)
-        wrong = [item for item in items if not isinstance(item.value, str) or not item.value]
-        for item in wrong:
-            self.notes.error(self.file, item.line, f"{self._path(key)} holds {_kind(item.value)}, not text")
-        return tuple(item.value for item in items if isinstance(item.value, str) and item.value)
-
-    def table(self, key: str) -> "Table":
-        """Return a mapping below this one; an empty one where there is none."""
-        return Table(self.file, self._node(key) or Node(None, self.line), self.notes, where=self._path(key))
-
-    def tables(self, key: str) -> tuple["Table", ...]:
-        """Return a list of mappings below this one."""
-        found = self._items(key)
-        return tuple(
-            Table(self.file, item, self.notes, where=f"{self._path(key)}[{number}]")
-            for number, item in enumerate(found)
-        )
-
-    def named(self) -> dict[str, "Table"]:
-        """Return every key as a mapping of its own: the keys are names."""
-        return {key: self.table(key) for key in self._values}
-
-    def ignore(self, *keys: str) -> None:
-        """Accept keys that mean nothing here."""
-        self._known.extend(keys)
-
-    def finish(self) -> None:
-        """Warn about every key nobody asked for."""
-        for key in self._values.keys() - set(self._known):
-            close = difflib.get_close_matches(key, self._known, n=1, cutoff=0.5)
-            hint = f"did you mean `{close[0]}`?" if close else f"known: {', '.join(sorted(self._known))}"
-            self.warn(key, f"is not known and is ignored; {hint}")
-
-    def _typed(self, key: str, kind: Any, said: str, default: Any) -> Any:
-        node = self._node(key)
-        if node is None or node.value is None:
-            return default
-        is_wrong_bool = isinstance(node.value, bool) and kind is not bool
-        if not isinstance(node.value, kind) or is_wrong_bool:
-            self.error(key, f"must be {said}, not {_kind(node.value)}")
-            return default
-        return node.value
-
-    def _items(self, key: str) -> tuple[Node, ...]:
-        node = self._node(key)
-        if node is None or node.value is None:
-            return ()
-        if not isinstance(node.value, tuple):
-            self.error(key, f"must be a list, not {_kind(node.value)}")
-            return ()
-        return node.value
-
-    def _node(self, key: str) -> Node | None:
-        self._known.append(key)
-        return self._values.get(key)
-
-    def _path(self, key: str) -> str:
-        return f"`{self._where.replace('`', '')}.{key}`" if self._where else f"`{key}`"
+    def _warn_of_strangers(self, table: "FileTable", path: KeyPath) -> None:
+        """Warn about every key that is not known."""
+        known = list(type(table).model_fields)
+        for key in table.model_extra or {}:
+            close = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+            hint = f"did you mean `{close[0]}`?" if close else f"known: {', '.join(sorted(known))}"
+            self.warn((*path, key), f"is not known and is ignored; {hint}")
+        for below, value in _tables_in(table):
+            self._warn_of_strangers(value, (*path, *below))
 
 
-def read_table(
+def read_config(
     file: Path, notes: Notes, *, text: str | None = None, offset: int = 0, may_be_link: bool = False
-) -> Table | None:
-    """Return the mapping a file holds, or None after noting why not; `offset` lines stand before `text`."""
+) -> ConfigText | None:
+    """Return what a file says, or None after noting why not; `offset` lines stand before `text`."""
     content = read_text(file, notes.error, may_be_link=may_be_link) if text is None else text
     if content is None:
         return None
     try:
-        node = load(content)
+        return ConfigText(file, load(content), notes, offset=offset)
     except BadYaml as error:
         notes.error(file, error.line + offset, f"is not valid YAML: {error}")
         return None
-    return Table(file, _shifted(node, offset) if offset else node, notes)
 
 
 def read_text(file: Path, complain: Callable[[Path, int, str], None], *, may_be_link: bool = False) -> str | None:
@@ -191,14 +124,115 @@ def read_text(file: Path, complain: Callable[[Path, int, str], None], *, may_be_
     return None
 
 
-def _shifted(node: Node, offset: int) -> Node:
-    match node.value:
+def spelled(path: KeyPath) -> str:
+    """Return a path of keys as people write it: `entry_points[0].path`."""
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
+    return f"`{text.replace('`', '')}`"
+
+
+def _complaint(kind: str, given: Any, context: dict[str, Any]) -> str:
+    match kind:
+        case "missing":
+            return "is missing"
+        case "string_pattern_mismatch":
+            return "must not be empty"
+        case "greater_than_equal":
+            return f"must be at least {context['ge']:g}, not {given:g}"
+        case "less_than_equal":
+            return f"must be at most {context['le']:g}, not {given:g}"
+        case "literal_error" if isinstance(given, str):
+            allowed = str(context["expected"]).replace("'", "").replace(" or ", ", ").removeprefix(", ")
+            return f"must be one of {allowed}, not `{given}`"
+        case "int_type" if isinstance(given, float):
+            return "must be a whole number"
+    return f"must be {_WANTED.get(kind, 'something else')}, not {_kind(given)}"
+
+
+_WANTED = {
+    "string_type": "text",
+    "literal_error": "text",
+    "bool_type": "true or false",
+    "int_type": "a number",
+    "float_type": "a number",
+    "tuple_type": "a list",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
+}
+
+
+def _without_nothing(value: Any) -> Any:
+    """Return values in which a key without a value is as good as missing."""
+    match value:
         case dict():
-            return Node({key: _shifted(value, offset) for key, value in node.value.items()}, node.line + offset)
+            return {key: _without_nothing(below) for key, below in value.items() if below is not None}
         case tuple():
-            return Node(tuple(_shifted(value, offset) for value in node.value), node.line + offset)
+            return [_without_nothing(below) for below in value]
         case _:
-            return Node(node.value, node.line + offset)
+            return value
+
+
+def _place(values: Any, path: KeyPath, *, with_last: bool = False) -> KeyPath:
+    """Return a path without what pydantic adds to it, such as the branch of a union."""
+    found: list[str | int] = []
+    here = values
+    for number, part in enumerate(path):
+        is_there = (isinstance(here, dict) and part in here) or (
+            isinstance(here, list | tuple) and isinstance(part, int)
+        )
+        if is_there:
+            here = here[part]
+        elif not (with_last and number == len(path) - 1):
+            break
+        found.append(part)
+    return tuple(found)
+
+
+def _validated(kind: type[Table], values: Any) -> "tuple[Table | None, list[ErrorDetails]]":
+    """Return the values as a table, or what is wrong with them."""
+    from pydantic import ValidationError
+
+    try:
+        return kind.model_validate(_frozen(values)), []
+    except ValidationError as error:
+        return None, error.errors()
+
+
+def _drop(values: Any, paths: set[KeyPath]) -> bool:
+    """Delete what the paths lead to, the last of a list first, so that the others keep their numbers."""
+    outer = [path for path in paths if path and not any(path[:count] in paths for count in range(1, len(path)))]
+    for path in sorted(outer, key=_in_order, reverse=True):
+        here = values
+        for part in path[:-1]:
+            here = here[part]
+        del here[path[-1]]
+    return bool(outer)
+
+
+def _in_order(path: KeyPath) -> list[str]:
+    return [f"{part:09}" if isinstance(part, int) else part for part in path]
+
+
+def _frozen(values: Any) -> Any:
+    match values:
+        case dict():
+            return {key: _frozen(below) for key, below in values.items()}
+        case list():
+            return tuple(_frozen(below) for below in values)
+        case _:
+            return values
+
+
+def _tables_in(table: "FileTable") -> list[tuple[KeyPath, "FileTable"]]:
+    """Return the tables below a table, each with the path to it."""
+    found: list[tuple[KeyPath, FileTable]] = []
+    for name in type(table).model_fields:
+        value = getattr(table, name)
+        items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, tuple) else ()
+        found += [((name, key), below) for key, below in items if hasattr(below, "model_extra")]
+        if hasattr(value, "model_extra"):
+            found.append(((name,), value))
+    return found
 
 
 def _kind(value: object) -> str:
@@ -211,7 +245,7 @@ def _kind(value: object) -> str:
             return f"the text `{value[:40]}`"
         case int() | float():
             return f"the number {value}"
-        case tuple():
+        case tuple() | list():
             return "a list"
         case _:
             return "a mapping"

@@ -1,6 +1,7 @@
 """Writes a first configuration from what lies in the project."""
 
 from agent_sync.gates.plan.repo import Repo
+from agent_sync.system import git_history
 
 # A file that tells of a tool, and the check it suggests.
 _SUGGESTIONS = (
@@ -36,7 +37,7 @@ entry_points:
 
 def _base(repo: Repo) -> str:
     """Return the remote's default branch, as far as this clone knows it."""
-    found = repo.git.ask("symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD").stdout.strip()
+    found = git_history.default_ref(repo.git)
     if found:
         return found
     return next(

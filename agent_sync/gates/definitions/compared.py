@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import fields
 
-from agent_sync.gates.config.model import Check, EntryPoint, Project, Review
+from agent_sync.gates.config.model import EntryPoint, GateCheck, GateProject, Review
 
 # A change in this direction makes a gate easier to pass.
 _LOOSER: dict[str, Callable[[int, int], bool]] = {
@@ -16,7 +16,7 @@ _SPELLED = {"default_preference": "cli.default_preference", "adapters": "cli.ada
 _QUIET = frozenset({"file", "name", "fix_instructions", "fix_with_skill", "parallel", "fail_fast"})
 
 
-def compared(before: Project, now: Project) -> tuple[str, ...]:
+def definition_changes(before: GateProject, now: GateProject) -> tuple[str, ...]:
     """Return the differences between two configurations."""
     lines = [*_gates("check", before.checks, now.checks), *_gates("review", before.reviews, now.reviews)]
     lines += _entries(before.entry_points, now.entry_points)
@@ -37,21 +37,21 @@ def compared(before: Project, now: Project) -> tuple[str, ...]:
 
 
 def _gates(
-    kind: str, before: dict[str, Check] | dict[str, Review], now: dict[str, Check] | dict[str, Review]
+    kind: str, before: dict[str, GateCheck] | dict[str, Review], now: dict[str, GateCheck] | dict[str, Review]
 ) -> list[str]:
     lines = [f"removed: {kind} {name}" for name in before if name not in now]
     lines += [f"added: {kind} {name}" for name in now if name not in before]
     for name in before.keys() & now.keys():
         changed = [part.name for part in fields(before[name]) if part.name not in _QUIET]
         changed = [part for part in changed if getattr(before[name], part) != getattr(now[name], part)]
-        lines += [_described(kind, name, part, (before[name], now[name])) for part in changed]
+        lines += [_change_line(f"{kind} {name}", part, before[name], now[name]) for part in changed]
     return sorted(lines)
 
 
-def _described(kind: str, name: str, part: str, gates: tuple[Check | Review, Check | Review]) -> str:
-    old, new = getattr(gates[0], part), getattr(gates[1], part)
+def _change_line(gate: str, part: str, before: GateCheck | Review, now: GateCheck | Review) -> str:
+    old, new = getattr(before, part), getattr(now, part)
     is_looser = part in _LOOSER and _LOOSER[part](old, new)
-    return f"{'loosened' if is_looser else 'changed'}: {kind} {name}, {part}"
+    return f"{'loosened' if is_looser else 'changed'}: {gate}, {part}"
 
 
 def _entries(before: tuple[EntryPoint, ...], now: tuple[EntryPoint, ...]) -> list[str]:

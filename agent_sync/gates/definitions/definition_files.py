@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent_sync.gates.config.model import CONFIG_DIR
 from agent_sync.gates.plan.repo import Repo
-from agent_sync.system import files
+from agent_sync.system import files, git_history
+from agent_sync.system.git_history import TreeEntry
+from agent_sync.worktree import GATE_DIR
 
 MOST_FILES = 500
 MOST_BYTES = 4 << 20
@@ -30,15 +31,6 @@ class DefinitionFiles:
             for part in (os.fsencode(name), content):
                 whole.update(len(part).to_bytes(8, "big") + part)
         return whole.hexdigest()
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One file of a commit: what kind it is and which object holds it."""
-
-    mode: str
-    object_name: str
-    size: int
 
 
 def on_disk(directory: Path) -> DefinitionFiles:
@@ -73,20 +65,12 @@ def _paths(directory: Path) -> Iterator[Path]:
         yield from (Path(folder) / name for name in sorted((*names, *links)))
 
 
-def entries(repo: Repo, commit: str, *more: str) -> dict[str, Entry]:
-    """Return the definition files of a commit, and `more` files, by path from the repository's top."""
-    wanted = (f"{repo.prefix}{CONFIG_DIR}", *more)
-    arguments = ("ls-tree", "-r", "-z", "-l", "--full-tree", commit, "--", *wanted)
-    found: dict[str, Entry] = {}
-    for line in repo.git.ask(*arguments).stdout.split("\0"):
-        described, tab, path = line.partition("\t")
-        if tab:
-            mode, _, object_name, size = described.split()
-            found[path] = Entry(mode, object_name, int(size) if size.isdigit() else 0)
-    return found
+def entries(repo: Repo, commit: str) -> dict[str, TreeEntry]:
+    """Return the definition files of a commit, by path from the repository's top."""
+    return git_history.files_in(repo.git, commit, (f"{repo.prefix}{GATE_DIR}",))
 
 
-def contents(repo: Repo, listed: Mapping[str, Entry]) -> dict[str, bytes]:
+def contents(repo: Repo, listed: Mapping[str, TreeEntry]) -> dict[str, bytes]:
     """Return what files of a commit hold; links, submodules and what exceeds the bounds are left out."""
     wanted: dict[str, str] = {}
     left = MOST_BYTES
@@ -113,7 +97,7 @@ def _blobs(batch: bytes) -> Iterator[bytes]:
 
 def below(prefix: str, found: Mapping[str, bytes]) -> DefinitionFiles:
     """Return the definitions among files of a commit, by path from `.gauntlet/`."""
-    start = f"{prefix}{CONFIG_DIR}/"
+    start = f"{prefix}{GATE_DIR}/"
     # A tree that was made by hand can name what no checkout would: such a path is not followed.
     inside = (path for path in found if path.startswith(start) and not {"..", ".", ""} & set(path.split("/")))
     return DefinitionFiles({path[len(start) :]: found[path] for path in inside})

@@ -1,11 +1,13 @@
 """Finds the base that gate definitions are compared with: a branch that the work at hand cannot choose."""
 
+import os
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
-from agent_sync.gates.config.model import CONFIG_DIR
-from agent_sync.gates.config.yaml12 import BadYaml, load
-from agent_sync.gates.plan.repo import Repo
+from agent_sync.system import git_history
+from agent_sync.system.git import Git
+from agent_sync.worktree import GATE_CONFIG
 
 REMOTE = "refs/remotes/"
 LOCAL = "refs/heads/"
@@ -28,75 +30,83 @@ class GateBase:
         return self.ref.removeprefix(REMOTE).removeprefix(LOCAL)
 
 
-def find_gate_base(repo: Repo) -> GateBase | None:
+def find_gate_base(git: Git, prefix: str) -> GateBase | None:
     """Return the base: the remote's default branch, or the one that this branch's own configuration names."""
-    default = _default(repo)
+    default = _default(git)
     if default is None:
         return None
-    named = _named(repo.git.ask("cat-file", "blob", f"{default.commit}:{repo.prefix}{CONFIG_DIR}/config.yml").stdout)
+    named = _base_named_in(git_history.file_in(git, default.commit, f"{prefix}{GATE_CONFIG}"))
     if not named or named == default.name:
         return default
     remote = default.name.partition("/")[0] if default.ref.startswith(REMOTE) else "origin"
     wanted = (f"{REMOTE}{named}", f"{REMOTE}{remote}/{named}", f"{LOCAL}{named}")
-    found = _refs(repo, *wanted)
-    return next((GateBase(ref, found[ref][0]) for ref in wanted if ref in found), default)
+    found = git_history.refs(git, *wanted)
+    return next((GateBase(ref, found[ref].commit) for ref in wanted if ref in found), default)
 
 
-def moved(repo: Repo, ref: str) -> str:
+def gate_root_in_base(git: Git, base: GateBase, start: str, top: Path) -> Path | None:
+    """Return the nearest directory from `start` up to the top that holds gates in the base."""
+    here = Path(os.path.realpath(start)) if start else top
+    inside = here.relative_to(top).parts if top in here.parents else ()
+    roots = [top.joinpath(*inside[:count]) for count in range(len(inside), -1, -1)]
+    paths = {root: (root / GATE_CONFIG).relative_to(top).as_posix() for root in roots}
+    found = git_history.names_in(git, base.commit, list(paths.values()))
+    return next((root for root in roots if paths[root] in found), None)
+
+
+def base_has_gates(git: Git, top: Path, start: str) -> bool:
+    """Tell whether the base holds gates for work in `start`, in a worktree that has none there itself."""
+    base = find_gate_base(git, "")
+    return base is not None and gate_root_in_base(git, base, start, top) is not None
+
+
+def moved_base(git: Git, ref: str) -> str:
     """Say so where the last change of a base came from this clone and not from the remote; nothing otherwise."""
     name = ref.removeprefix(REMOTE).removeprefix(LOCAL)
     if ref.startswith(LOCAL):
-        return _ahead(repo, name)
-    last = repo.git.ask("reflog", "show", "-n", "1", "--format=:%gs", ref).stdout.strip()
-    if not last or last[1:].startswith(_BY_THE_REMOTE):
+        return _local_moved_base(git, name)
+    last = git_history.last_change(git, ref)
+    if last is None or last.reason.startswith(_BY_THE_REMOTE):
         return ""
     return f"the base {name} was moved in this clone, not by a fetch or a push"
 
 
-def moved_name(repo: Repo, name: str) -> str:
+def moved_base_named(git: Git, name: str) -> str:
     """Say the same of a base that is known by the name it was configured with."""
-    found = _refs(repo, f"{REMOTE}{name}", f"{LOCAL}{name}")
-    return moved(repo, next(iter(found))) if found else ""
+    found = git_history.refs(git, f"{REMOTE}{name}", f"{LOCAL}{name}")
+    return moved_base(git, next(iter(found))) if found else ""
 
 
-def _ahead(repo: Repo, name: str) -> str:
-    here, there = (repo.commit(f"{prefix}{name}") for prefix in (LOCAL, f"{REMOTE}origin/"))
-    if not here or not there or repo.is_ancestor(here, there):
+def _local_moved_base(git: Git, name: str) -> str:
+    here, there = (git_history.commit_of(git, f"{prefix}{name}") for prefix in (LOCAL, f"{REMOTE}origin/"))
+    if not here or not there or git_history.is_ancestor(git, here, there):
         return ""
     return f"the base {name} was moved in this clone: it has commits that origin/{name} does not have"
 
 
-def _default(repo: Repo) -> GateBase | None:
+def _default(git: Git) -> GateBase | None:
     """Return the default branch of the remote, origin before any other; without one, the usual local names."""
-    found = _refs(repo, *(f"{REMOTE}*/{name}" for name in _DEFAULTS), *(f"{LOCAL}{name}" for name in _DEFAULTS[1:]))
+    patterns = (*(f"{REMOTE}*/{name}" for name in _DEFAULTS), *(f"{LOCAL}{name}" for name in _DEFAULTS[1:]))
+    found = git_history.refs(git, *patterns)
     order = [f"{REMOTE}origin/{name}" for name in _DEFAULTS]
     order += sorted(
         (ref for ref in found if ref.startswith(REMOTE) and ref not in order),
         key=lambda ref: _DEFAULTS.index(ref.rpartition("/")[2]),
     )
     order += [f"{LOCAL}{name}" for name in _DEFAULTS[1:]]
-    for ref in order:
-        if ref in found:
-            commit, target = found[ref]
-            return GateBase(target or ref, commit)
-    return None
+    return next((GateBase(found[ref].symref or ref, found[ref].commit) for ref in order if ref in found), None)
 
 
-def _refs(repo: Repo, *patterns: str) -> dict[str, tuple[str, str]]:
-    """Return branches by their full names: the commit of each, and which other branch it stands for."""
-    listed = repo.git.ask("for-each-ref", "--format=%(refname)%00%(objectname)%00%(symref)", *patterns).stdout
-    rows = (line.split("\0") for line in listed.splitlines())
-    return {ref: (commit, target) for ref, commit, target in rows}
-
-
-def _named(config: str) -> str:
+def _base_named_in(config: str) -> str:
     """Return the base that a configuration names; the usual spelling is found without reading all of it."""
     found = _NAMED.findall(config)
     if len(found) == 1 or "base_branch" not in config:
         return found[0] if found else ""
+    from agent_sync.gates.config.yaml12 import BadYaml, load
+
     try:
-        node = load(config)
+        values = load(config).values
     except BadYaml:
         return ""
-    named = node.value.get("base_branch") if isinstance(node.value, dict) else None
-    return named.value if named is not None and isinstance(named.value, str) else ""
+    named = values.get("base_branch") if isinstance(values, dict) else None
+    return named if isinstance(named, str) else ""

@@ -30,8 +30,8 @@ def settings_changes(before: bytes, now: bytes) -> tuple[str, ...]:
 
 def _line(key: str, old: Any, new: Any) -> str:
     is_looser = key in _LOOSER and _LOOSER[key](old, new)
-    shown = [_UNSET if value is None else str(value).lower()[:40] for value in (old, new)]
-    return f"{'loosened' if is_looser else 'changed'}: {key} in .agent-sync.toml, from {shown[0]} to {shown[1]}"
+    before, after = (_UNSET if value is None else str(value).lower()[:40] for value in (old, new))
+    return f"{'loosened' if is_looser else 'changed'}: {key} in .agent-sync.toml, from {before} to {after}"
 
 
 def _number(value: Any, default: float) -> float:

@@ -11,24 +11,26 @@ from pathlib import Path
 
 from agent_sync import worktree as place
 from agent_sync.context import Context
-from agent_sync.gates.config.model import CONFIG_DIR, Project
+from agent_sync.gates.config.model import GateProject
 from agent_sync.gates.config.project import CONFIG_NAME, find_project, load_project
 from agent_sync.gates.definitions import definition_files
-from agent_sync.gates.definitions.compared import compared
-from agent_sync.gates.definitions.definition_files import DefinitionFiles, Entry
-from agent_sync.gates.definitions.gate_base import GateBase, find_gate_base, moved
+from agent_sync.gates.definitions.compared import definition_changes
+from agent_sync.gates.definitions.definition_files import DefinitionFiles
+from agent_sync.gates.definitions.gate_base import GateBase, find_gate_base, gate_root_in_base, moved_base
 from agent_sync.gates.definitions.gate_settings import settings_changes
 from agent_sync.gates.definitions.made_here import is_own
 from agent_sync.gates.memory import keeping
 from agent_sync.gates.plan.repo import Repo
-from agent_sync.system import files
+from agent_sync.system import files, git_history, git_tree
+from agent_sync.system.git_history import TreeEntry
 from agent_sync.task.decision.outside_text import one_line
+from agent_sync.worktree import GATE_DIR
 
-MOST_SAID = 20
+MOST_LINES = 20
 LONGEST = 200
 KEPT = 5
-_NEW = "the gates are new on this branch"
-_SPOKEN_FOR = (f"{CONFIG_NAME}", "checks/", "reviews/")
+_NEW = " new on this branch"
+_COMPARED_BY_KEY = (f"{CONFIG_NAME}", "checks/", "reviews/")
 
 
 @dataclass(frozen=True)
@@ -42,10 +44,15 @@ class GateDefinitions:
     remarks: tuple[str, ...] = ()
 
     @property
-    def said(self) -> tuple[str, ...]:
+    def news(self) -> tuple[str, ...]:
         """Everything a person should know."""
         listed = (f"gate definitions on this branch: {'; '.join(self.changes)}",) if self.changes else ()
         return (*listed, *self.remarks)
+
+    @property
+    def adds_only(self) -> bool:
+        """Whether gates were added and none was changed, loosened or taken away."""
+        return not self.remarks and all(line.startswith("added: ") or line.endswith(_NEW) for line in self.changes)
 
 
 @dataclass(frozen=True)
@@ -64,7 +71,7 @@ class _Seen:
         repo = self.repo(root)
         return definition_files.below(repo.prefix, definition_files.contents(repo, self.listed(root, commit)))
 
-    def listed(self, root: Path, commit: str) -> dict[str, Entry]:
+    def listed(self, root: Path, commit: str) -> dict[str, TreeEntry]:
         return definition_files.entries(self.repo(root), commit) if commit else {}
 
 
@@ -72,36 +79,25 @@ def gate_definitions(context: Context, start: str) -> GateDefinitions:
     """Look at the definitions for work in the directory `start`, and compare them with the base's."""
     top = Path(context.place.root).resolve()
     root = find_project(start or str(top), str(top))
-    base = find_gate_base(Repo(context.git, context.place, root or top))
+    base = find_gate_base(context.git, Repo(context.git, context.place, root or top).prefix)
     if base is None:
         return GateDefinitions(root)
-    theirs = _root_in_base(context, base, start, top)
+    theirs = gate_root_in_base(context.git, base, start, top)
     if root is None and theirs is None:
         return GateDefinitions(None)
     repo = Repo(context.git, context.place, top)
     head = repo.head()
-    seen = _Seen(context, base, (head and repo.merge_base(base.commit, head)) or base.commit, head)
+    seen = _Seen(context, base, (head and git_history.merge_base(repo.git, base.commit, head)) or base.commit, head)
     roots = sorted({one for one in (root, theirs) if one}, key=lambda one: len(one.parts), reverse=True)
-    remark = moved(repo, base.ref)
+    remark = moved_base(context.git, base.ref)
     remarks = (remark,) if remark else ()
     if any(_has_other_commits(seen, one) for one in roots) and not is_own(context, repo, base):
         found = _of_base(seen, roots)
     else:
-        lines = [line for one in roots for line in _compared(seen, one, seen.left_at)]
+        lines = [line for one in roots for line in _changes_since(seen, one, seen.left_at)]
         found = GateDefinitions(root, changes=tuple(lines))
     settings = _settings(seen, top)
-    return replace(found, changes=_bounded((*found.changes, *settings)), remarks=(*found.remarks, *remarks))
-
-
-def _root_in_base(context: Context, base: GateBase, start: str, top: Path) -> Path | None:
-    """Return the nearest directory from `start` up to the top that holds gates in the base."""
-    here = Path(os.path.realpath(start)) if start else top
-    inside = here.relative_to(top).parts if top in here.parents else ()
-    roots = [top.joinpath(*inside[:count]) for count in range(len(inside), -1, -1)]
-    paths = {root: (root / place.GATE_CONFIG).relative_to(top).as_posix() for root in roots}
-    listed = context.git.ask("ls-tree", "-z", "--name-only", "--full-tree", base.commit, "--", *paths.values())
-    found = set(listed.stdout.split("\0"))
-    return next((root for root in roots if paths[root] in found), None)
+    return replace(found, changes=_shortened((*found.changes, *settings)), remarks=(*found.remarks, *remarks))
 
 
 def _has_other_commits(seen: _Seen, root: Path) -> bool:
@@ -109,9 +105,9 @@ def _has_other_commits(seen: _Seen, root: Path) -> bool:
     return seen.listed(root, seen.head) != seen.listed(root, seen.base.commit)
 
 
-def _compared(seen: _Seen, root: Path, commit: str) -> tuple[str, ...]:
+def _changes_since(seen: _Seen, root: Path, commit: str) -> tuple[str, ...]:
     """Return how the definitions of the work tree differ from those of a commit."""
-    now = definition_files.on_disk(root / CONFIG_DIR)
+    now = definition_files.on_disk(root / GATE_DIR)
     before = seen.at(root, commit)
     if not before.contents and CONFIG_NAME not in now.contents and seen.at(root, seen.base.commit).contents:
         # The work left the base before there were gates.
@@ -120,32 +116,34 @@ def _compared(seen: _Seen, root: Path, commit: str) -> tuple[str, ...]:
         return ()
     if not before.contents:
         where = seen.repo(root).prefix
-        return (f"the gates in {where} are new on this branch" if where else _NEW,)
+        return (f"the gates{f' in {where}' if where else ''} are{_NEW}",)
     return _differences(seen, root, before, now)
 
 
 def _differences(seen: _Seen, root: Path, before: DefinitionFiles, now: DefinitionFiles) -> tuple[str, ...]:
     old = load_project(root, _copy(seen.context, before))
     if CONFIG_NAME not in now.contents and not now.refused:
-        lines = [line for line in compared(old.project, Project(root)) if line.startswith("removed: ")]
-        return (f"removed: {_shown(seen, root, CONFIG_NAME)}, and with it every gate", *lines)
+        lines = [line for line in definition_changes(old.project, GateProject(root)) if line.startswith("removed: ")]
+        return (f"removed: {_path_from_top(seen, root, CONFIG_NAME)}, and with it every gate", *lines)
     new = load_project(root)
     if new.errors:
         return (f"the gate definitions cannot be used: {new.errors[0]}",)
     if old.errors:
         return (f"the gate definitions of {seen.base.name} cannot be used: {old.errors[0]}",)
-    return (*compared(old.project, new.project), *_other_files(seen, root, before, now))
+    return (*definition_changes(old.project, new.project), *_other_files(seen, root, before, now))
 
 
 def _other_files(seen: _Seen, root: Path, before: DefinitionFiles, now: DefinitionFiles) -> list[str]:
     """Return the files beside the definitions proper that differ, such as prompts and scripts."""
     old, new = _plain(before), _plain(now)
-    names = sorted(name for name in {*old, *new} if not name.startswith(_SPOKEN_FOR) and old.get(name) != new.get(name))
-    return [f"changed: {_shown(seen, root, name)}" for name in names]
+    names = sorted(
+        name for name in {*old, *new} if not name.startswith(_COMPARED_BY_KEY) and old.get(name) != new.get(name)
+    )
+    return [f"changed: {_path_from_top(seen, root, name)}" for name in names]
 
 
-def _shown(seen: _Seen, root: Path, name: str) -> str:
-    return f"{seen.repo(root).prefix}{CONFIG_DIR}/{name}"
+def _path_from_top(seen: _Seen, root: Path, name: str) -> str:
+    return f"{seen.repo(root).prefix}{GATE_DIR}/{name}"
 
 
 def _plain(found: DefinitionFiles) -> dict[str, bytes]:
@@ -158,8 +156,8 @@ def _of_base(seen: _Seen, roots: list[Path]) -> GateDefinitions:
     lines: list[str] = []
     chosen: GateDefinitions | None = None
     for root in roots:
-        lines += _compared(seen, root, seen.base.commit)
-        laid = _laid_over(seen, root)
+        lines += _changes_since(seen, root, seen.base.commit)
+        laid = _base_with_edits(seen, root)
         if chosen is None and CONFIG_NAME in laid.contents:
             chosen = GateDefinitions(root, _copy(seen.context, laid))
     remark = (
@@ -169,38 +167,31 @@ def _of_base(seen: _Seen, roots: list[Path]) -> GateDefinitions:
     return replace(chosen or GateDefinitions(None), changes=tuple(lines), remarks=(remark,))
 
 
-def _laid_over(seen: _Seen, root: Path) -> DefinitionFiles:
+def _base_with_edits(seen: _Seen, root: Path) -> DefinitionFiles:
     """Lay what is edited or new here over the base's files."""
-    prefix = f"{seen.repo(root).prefix}{CONFIG_DIR}/"
+    prefix = f"{seen.repo(root).prefix}{GATE_DIR}/"
     committed = seen.listed(root, seen.head)
-    edited = _edited(seen, prefix)
+    edited = git_tree.edited_below(seen.context.git, prefix) if seen.head else frozenset()
     found = {f"{prefix}{name}": content for name, content in seen.at(root, seen.base.commit).contents.items()}
     for path in edited:
         found.pop(path, None)
-    for name, content in definition_files.on_disk(root / CONFIG_DIR).contents.items():
+    for name, content in definition_files.on_disk(root / GATE_DIR).contents.items():
         path = f"{prefix}{name}"
         if path in edited or not _is_committed(path, committed):
             found[path] = content
     return definition_files.below(seen.repo(root).prefix, found)
 
 
-def _is_committed(path: str, committed: dict[str, Entry]) -> bool:
+def _is_committed(path: str, committed: dict[str, TreeEntry]) -> bool:
     """Tell whether HEAD has a file, or something else in the place of one of its directories."""
     parts = path.split("/")
     return any("/".join(parts[:count]) in committed for count in range(1, len(parts) + 1))
 
 
-def _edited(seen: _Seen, prefix: str) -> set[str]:
-    """Return the files of HEAD that were edited or deleted here and not committed."""
-    arguments = ("diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "HEAD", "--", f":(top,literal){prefix}")
-    found = seen.context.git.ask("-c", "core.fsmonitor=false", *arguments) if seen.head else None
-    return {name for name in found.stdout.split("\0") if name} if found else set()
-
-
 def _copy(context: Context, definitions: DefinitionFiles) -> Path:
     """Keep definitions of a commit where they can be read like those of a work tree; return their `.gauntlet/`."""
-    home = Path(context.place.state_dir).resolve() / "definitions"
-    target = home / definitions.digest[:32] / CONFIG_DIR
+    home = Path(context.place.state_dir).resolve() / place.GATE_DEFINITIONS
+    target = home / definitions.digest[:32] / GATE_DIR
     files.private_directory(target)
     for name, content in definitions.contents.items():
         if not keeping.holds(target / name, content):
@@ -214,16 +205,16 @@ def _copy(context: Context, definitions: DefinitionFiles) -> Path:
 
 def _settings(seen: _Seen, top: Path) -> tuple[str, ...]:
     name = place.SETTINGS_NAME
-    found = seen.context.git.ask("cat-file", "blob", f"{seen.left_at}:{name}")
+    before = git_history.file_in(seen.context.git, seen.left_at, name)
     try:
         now = files.read_plain(top / name) or b""
     except (files.NotPlain, OSError) as reason:
         return (f"{name} cannot be read: {reason}",)
-    return settings_changes(found.stdout.encode(errors="surrogateescape"), now.replace(b"\r\n", b"\n"))
+    return settings_changes(before.encode(errors="surrogateescape"), now.replace(b"\r\n", b"\n"))
 
 
-def _bounded(lines: tuple[str, ...]) -> tuple[str, ...]:
+def _shortened(lines: tuple[str, ...]) -> tuple[str, ...]:
     """Return the lines harmless and not too many: names in them come from the branch."""
     shown = [one_line(line, limit=LONGEST) for line in dict.fromkeys(lines)]
-    more = [f"and {len(shown) - MOST_SAID} more"] if len(shown) > MOST_SAID else []
-    return (*shown[:MOST_SAID], *more)
+    more = [f"and {len(shown) - MOST_LINES} more"] if len(shown) > MOST_LINES else []
+    return (*shown[:MOST_LINES], *more)

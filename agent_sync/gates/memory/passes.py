@@ -8,14 +8,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from agent_sync import __version__
-from agent_sync.gates.config.model import Project
+from agent_sync.gates.config.model import GateProject
 from agent_sync.gates.definitions import definition_files
 from agent_sync.gates.memory import keeping
 from agent_sync.gates.plan.changes import Changes
 from agent_sync.gates.plan.repo import Repo
 from agent_sync.gates.plan.snapshot import Snapshot, digest
 from agent_sync.system import files
-from agent_sync.worktree import Place
+from agent_sync.worktree import GATE_PASSES, Place
 
 KEPT = 200
 
@@ -31,7 +31,7 @@ class Pass:
     warnings: tuple[str, ...] = ()
 
 
-def pass_key(repo: Repo, project: Project, snapshot: Snapshot, changes: Changes) -> str:
+def pass_key(repo: Repo, project: GateProject, snapshot: Snapshot, changes: Changes) -> str:
     """Return the name of exactly this work: tree, gate definitions, comparison and environment."""
 
     def parts() -> Iterator[bytes]:
@@ -63,4 +63,4 @@ def remember(place: Place, key: str, passed: Pass) -> None:
 
 
 def _file(place: Place, key: str) -> Path:
-    return Path(place.shared_dir) / "passes" / f"{key}.json"
+    return Path(place.shared_dir) / GATE_PASSES / f"{key}.json"

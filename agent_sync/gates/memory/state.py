@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from agent_sync.system import files
+from agent_sync.worktree import GATE_STATE
 
-NAME = ".execution_state"
 FAILED = ("failed", "retry_limit_exceeded")
 
 
 @dataclass(frozen=True)
-class State:
+class GateState:
     """The last run: when, on what, how it ended; fields of other tools survive."""
 
     completed_at: datetime | None = None
@@ -22,7 +22,10 @@ class State:
     working_tree_ref: str = ""
     status: str = ""
     run: int | None = None
+    # How many stops were sent back in a row, or would have been; on which work and in which turn the last one was.
     failed_runs: int | None = None
+    failed_tree: str = ""
+    failed_turn: str = ""
     merge_base: str = ""
     was_in_base: bool | None = None
     is_partial: bool = False
@@ -34,29 +37,36 @@ class State:
         """Whether the last run left failures."""
         return self.status in FAILED
 
+    @property
+    def counted_tree(self) -> str:
+        """The work that the last counted failure was about; records of 0.1.0 count every run."""
+        return self.failed_tree or self.working_tree_ref
 
-def read(log_dir: Path) -> State | None:
+
+def read(log_dir: Path) -> GateState | None:
     """Return the last run; a file that cannot be read is as good as none."""
     try:
-        values = json.loads(files.read_own(log_dir / NAME) or b"null")
+        values = json.loads(files.read_own(log_dir / GATE_STATE) or b"null")
     except (files.NotPlain, ValueError, OSError, RecursionError):
         return None
     return _from_values(values) if isinstance(values, dict) else None
 
 
-def write(log_dir: Path, state: State) -> None:
+def write(log_dir: Path, state: GateState) -> None:
     """Replace the record."""
-    files.write_atomic(log_dir / NAME, json.dumps(_to_values(state), indent=2).encode() + b"\n", mode=files.REPOSITORY)
+    files.write_atomic(
+        log_dir / GATE_STATE, json.dumps(_to_values(state), indent=2).encode() + b"\n", mode=files.REPOSITORY
+    )
 
 
-def _from_values(values: dict[str, Any]) -> State:
+def _from_values(values: dict[str, Any]) -> GateState:
     known = {
         "last_run_completed_at", "branch", "commit", "working_tree_ref", "status", "run", "failed_runs",
-        "merge_base", "commit_in_base", "partial", "unhealthy_adapters",
+        "failed_tree", "failed_turn", "merge_base", "commit_in_base", "partial", "unhealthy_adapters",
     }  # fmt: skip
     unhealthy = values.get("unhealthy_adapters")
     was_in_base = values.get("commit_in_base")
-    return State(
+    return GateState(
         completed_at=_moment(values.get("last_run_completed_at")),
         branch=_text(values.get("branch")),
         commit=_text(values.get("commit")),
@@ -64,6 +74,8 @@ def _from_values(values: dict[str, Any]) -> State:
         status=_text(values.get("status")),
         run=_whole(values.get("run")),
         failed_runs=_whole(values.get("failed_runs")),
+        failed_tree=_text(values.get("failed_tree")),
+        failed_turn=_text(values.get("failed_turn")),
         merge_base=_text(values.get("merge_base")),
         was_in_base=was_in_base if isinstance(was_in_base, bool) else None,
         is_partial=values.get("partial") is True,
@@ -72,7 +84,7 @@ def _from_values(values: dict[str, Any]) -> State:
     )
 
 
-def _to_values(state: State) -> dict[str, Any]:
+def _to_values(state: GateState) -> dict[str, Any]:
     moment = state.completed_at.astimezone(UTC).isoformat(timespec="milliseconds") if state.completed_at else None
     values = {
         "last_run_completed_at": moment.replace("+00:00", "Z") if moment else None,
@@ -82,6 +94,8 @@ def _to_values(state: State) -> dict[str, Any]:
         "status": state.status or None,
         "run": state.run,
         "failed_runs": state.failed_runs,
+        "failed_tree": state.failed_tree or None,
+        "failed_turn": state.failed_turn or None,
         "merge_base": state.merge_base or None,
         "commit_in_base": state.was_in_base,
         "partial": state.is_partial or None,

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from agent_sync.errors import BadInput
-from agent_sync.gates.config.user_config import is_ci
+from agent_sync.gates.config.stop_settings import is_ci
 from agent_sync.gates.plan.repo import Repo
 from agent_sync.gates.plan.snapshot import Snapshot
+from agent_sync.system import git_history, git_tree
 
 
-class Mode(StrEnum):
+class RunMode(StrEnum):
     """What a run looks at."""
 
     FULL = "full"
@@ -20,7 +21,7 @@ class Mode(StrEnum):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedChanges:
     """What the caller asked to look at."""
 
     base: str = ""
@@ -42,7 +43,7 @@ class Base:
 class Changes:
     """Two trees and the files that differ between them."""
 
-    mode: Mode
+    mode: RunMode
     base: Base
     before: str
     after: str
@@ -50,11 +51,11 @@ class Changes:
     merge_base: str = ""
 
 
-def find_base(repo: Repo, configured: str, wanted: Wanted, environment: Mapping[str, str]) -> Base:
+def find_base(repo: Repo, configured: str, wanted: WantedChanges, environment: Mapping[str, str]) -> Base:
     """Return the base branch: as asked, as CI says, as configured; where it is missing, the next best."""
     from_ci = environment.get("GITHUB_BASE_REF", "") if is_ci(environment) else ""
     name = wanted.base or from_ci or configured
-    commit = _furthest(repo, name)
+    commit = _furthest_branch(repo, name)
     if commit:
         return Base(name, commit)
     if wanted.base:
@@ -69,7 +70,7 @@ def find_base(repo: Repo, configured: str, wanted: Wanted, environment: Mapping[
 
 
 def find_changes(
-    repo: Repo, snapshot: Snapshot, wanted: Wanted, *, base: Base, environment: Mapping[str, str]
+    repo: Repo, snapshot: Snapshot, wanted: WantedChanges, *, base: Base, environment: Mapping[str, str]
 ) -> Changes:
     """Return what changed for the kind of run that is asked for."""
     mode = _mode(wanted, environment)
@@ -78,40 +79,40 @@ def find_changes(
     return Changes(mode, base, before, after, files, merge_base)
 
 
-def _mode(wanted: Wanted, environment: Mapping[str, str]) -> Mode:
+def _mode(wanted: WantedChanges, environment: Mapping[str, str]) -> RunMode:
     if wanted.commit:
-        return Mode.COMMIT
+        return RunMode.COMMIT
     if wanted.uncommitted:
-        return Mode.UNCOMMITTED
+        return RunMode.UNCOMMITTED
     # A stop is about what lies in the working directory, also in a session that runs in CI.
-    return Mode.CI if is_ci(environment) and not wanted.working else Mode.FULL
+    return RunMode.CI if is_ci(environment) and not wanted.working else RunMode.FULL
 
 
 def _trees(  # noqa: PLR0913  # everything a run can depend on
-    repo: Repo, snapshot: Snapshot, mode: Mode, *, wanted: Wanted, base: Base, environment: Mapping[str, str]
+    repo: Repo, snapshot: Snapshot, mode: RunMode, *, wanted: WantedChanges, base: Base, environment: Mapping[str, str]
 ) -> tuple[str, str, str]:
     match mode:
-        case Mode.COMMIT:
+        case RunMode.COMMIT:
             commit = repo.commit(wanted.commit)
             if commit is None:
                 raise BadInput(f"There is no commit {wanted.commit!r}.", helps="git log --oneline")
-            return repo.commit(f"{commit}^") or repo.empty_tree(), commit, ""
-        case Mode.UNCOMMITTED:
-            return repo.head() or repo.empty_tree(), snapshot.tree, ""
-        case Mode.CI:
+            return repo.commit(f"{commit}^") or git_tree.empty_tree(repo.git), commit, ""
+        case RunMode.UNCOMMITTED:
+            return repo.head() or git_tree.empty_tree(repo.git), snapshot.tree, ""
+        case RunMode.CI:
             head = repo.commit(environment.get("GITHUB_SHA", "") or "HEAD") or repo.head()
-            before = _shared(repo, base, head) or repo.commit("HEAD^") or repo.empty_tree()
+            before = _merge_base_with(repo, base, head) or repo.commit("HEAD^") or git_tree.empty_tree(repo.git)
             return before, head or snapshot.tree, before
-        case Mode.FULL:
-            before = _shared(repo, base, repo.head()) or repo.empty_tree()
+        case RunMode.FULL:
+            before = _merge_base_with(repo, base, repo.head()) or git_tree.empty_tree(repo.git)
             return before, snapshot.tree, before
 
 
-def _shared(repo: Repo, base: Base, head: str) -> str | None:
+def _merge_base_with(repo: Repo, base: Base, head: str) -> str | None:
     """Return where the work left the base; in a history that was cut off, the base itself is the best guess."""
     if base.commit is None or not head:
         return base.commit
-    return repo.merge_base(base.commit, head) or base.commit
+    return git_history.merge_base(repo.git, base.commit, head) or base.commit
 
 
 def _branch(repo: Repo, name: str) -> str | None:
@@ -121,10 +122,10 @@ def _branch(repo: Repo, name: str) -> str | None:
     return next((commit for one in spelled if (commit := repo.commit(one))), None)
 
 
-def _furthest(repo: Repo, name: str) -> str | None:
+def _furthest_branch(repo: Repo, name: str) -> str | None:
     """Return the commit of a branch or of its copy on the remote, whichever is further ahead."""
     here = _branch(repo, name)
     there = None if name.startswith("origin/") else repo.commit(f"refs/remotes/origin/{name}")
     if here and there and here != there:
-        return there if repo.is_ancestor(here, there) else here
+        return there if git_history.is_ancestor(repo.git, here, there) else here
     return here or there

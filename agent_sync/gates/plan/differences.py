@@ -8,6 +8,7 @@ from threading import Lock
 
 from agent_sync.errors import GitFailed
 from agent_sync.gates.plan.repo import Repo
+from agent_sync.system import git_tree
 
 _NAME = re.compile(r"[0-9a-f]{40,64}")
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@")
@@ -92,7 +93,7 @@ class Differences:
             return self._made[before]
 
     def _is_there(self, tree: str) -> bool:
-        return self._repo.git.ask("cat-file", "-e", f"{tree}^{{tree}}", variables=self._variables).status == 0
+        return git_tree.has_tree(self._repo.git, tree, self._variables)
 
     def _read(self, before: str) -> Patch | None:
         if not _NAME.fullmatch(before) or not self._is_there(before):

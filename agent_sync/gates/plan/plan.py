@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from typing import Literal
 
 from agent_sync.gates.config.globs import compiled, is_glob
-from agent_sync.gates.config.model import Check, EntryPoint, Project, Review
+from agent_sync.gates.config.model import EntryPoint, GateCheck, GateProject, Review
 
 ENTRY_DIRECTORY = "entrypoint"
 IsDirectory = Callable[[str], bool]
@@ -17,10 +17,19 @@ class Job:
     """One gate on one part of the project."""
 
     id: str
-    gate: Check | Review
+    gate: GateCheck | Review
     entry: str
     directory: str
     files: tuple[str, ...] = field(default=(), repr=False)
+
+
+def gate_name(job_id: str) -> str:
+    """Return a job's id as people say it: `lint (check)`, and where the gate runs unless that is the whole project."""
+    kind, _, rest = job_id.partition(":")
+    entry, _, name = rest.rpartition(":")
+    if not entry:
+        return job_id
+    return f"{name} ({kind})" if entry == "." else f"{name} ({kind} in {entry})"
 
 
 @dataclass(frozen=True)
@@ -32,7 +41,7 @@ class Skipped:
 
 
 @dataclass(frozen=True)
-class Plan:
+class GatePlan:
     """What a run does and leaves out."""
 
     jobs: tuple[Job, ...]
@@ -59,7 +68,7 @@ class Active:
     is_there: bool = True
 
 
-def plan(project: Project, files: Iterable[str], scope: Scope, is_directory: IsDirectory) -> Plan:
+def plan(project: GateProject, files: Iterable[str], scope: Scope, is_directory: IsDirectory) -> GatePlan:
     """Return the jobs in the order of the entry points, each check once per directory."""
     jobs: dict[str, Job] = {}
     skipped: dict[str, Skipped] = {}
@@ -70,31 +79,33 @@ def plan(project: Project, files: Iterable[str], scope: Scope, is_directory: IsD
                 skipped.setdefault(job.id, Skipped(job.id, reason))
             else:
                 jobs.setdefault(job.id, job)
-    return Plan(tuple(jobs.values()), tuple(one for one in skipped.values() if one.id not in jobs))
+    return GatePlan(tuple(jobs.values()), tuple(one for one in skipped.values() if one.id not in jobs))
 
 
-def active_entries(project: Project, files: tuple[str, ...], is_directory: IsDirectory) -> list[Active]:
+def active_entries(project: GateProject, files: tuple[str, ...], is_directory: IsDirectory) -> list[Active]:
     """Return the entry points that have changed files; wildcards become one per directory."""
     below = _by_directory(files)
     found: list[Active] = []
     for point in project.entry_points:
-        found += _activated(point, files, below, is_directory)
+        found += _active_for(point, files, below, is_directory)
     return found
 
 
-def _activated(
+def _active_for(
     point: EntryPoint, files: tuple[str, ...], below: dict[str, list[str]], is_directory: IsDirectory
 ) -> list[Active]:
     path = point.path
     parent, _, last = path.rpartition("/")
     if path == ".":
-        return _active(point, path, ".", _kept(files, point))
+        return _active(point, path, ".", _without_excluded(files, point))
     if last.endswith("*") and "**" not in path and not is_glob(parent):
-        return _expanded(point, parent, last, _kept(below.get(parent, ()) if parent else files, point), is_directory)
+        return _active_in_glob(
+            point, parent, last, _without_excluded(below.get(parent, ()) if parent else files, point), is_directory
+        )
     if is_glob(path):
         pattern = compiled(path)
-        return _active(point, path, ".", [file for file in _kept(files, point) if pattern.fullmatch(file)])
-    matching = _kept(below.get(path, ()), point)
+        return _active(point, path, ".", [file for file in _without_excluded(files, point) if pattern.fullmatch(file)])
+    matching = _without_excluded(below.get(path, ()), point)
     directory = path if is_directory(path) or not matching or matching != [path] else parent or "."
     return _active(point, path, directory, matching, is_there=is_directory(directory))
 
@@ -103,7 +114,9 @@ def _active(point: EntryPoint, path: str, directory: str, files: list[str], *, i
     return [Active(point, path, directory, tuple(files), is_there)] if files else []
 
 
-def _expanded(point: EntryPoint, parent: str, last: str, files: list[str], is_directory: IsDirectory) -> list[Active]:
+def _active_in_glob(
+    point: EntryPoint, parent: str, last: str, files: list[str], is_directory: IsDirectory
+) -> list[Active]:
     """Return one entry per directory right below the parent; a plain file there is none."""
     start = len(parent) + 1 if parent else 0
     groups: dict[str, list[str]] = {}
@@ -125,7 +138,7 @@ def _by_directory(files: tuple[str, ...]) -> dict[str, list[str]]:
     return below
 
 
-def _kept(files: Iterable[str], point: EntryPoint) -> list[str]:
+def _without_excluded(files: Iterable[str], point: EntryPoint) -> list[str]:
     globs = [compiled(pattern) for pattern in point.exclude if is_glob(pattern)]
     plain = [path.removeprefix("./").rstrip("/") for path in point.exclude if not is_glob(path)]
     prefixes = tuple(f"{path}/" for path in plain)
@@ -136,7 +149,7 @@ def _kept(files: Iterable[str], point: EntryPoint) -> list[str]:
     ]
 
 
-def _jobs(project: Project, active: Active, scope: Scope) -> Iterable[Job]:
+def _jobs(project: GateProject, active: Active, scope: Scope) -> Iterable[Job]:
     if "check" in scope.kinds:
         for name in active.point.checks:
             check = project.checks[name]

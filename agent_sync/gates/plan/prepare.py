@@ -3,30 +3,51 @@
 from dataclasses import dataclass, field, replace
 
 from agent_sync.context import Context
-from agent_sync.gates.config.model import Loaded, Project
-from agent_sync.gates.config.user_config import is_ci
-from agent_sync.gates.definitions.gate_base import moved_name
+from agent_sync.gates.config.model import GateProject, LoadedProject
+from agent_sync.gates.config.stop_settings import is_ci
+from agent_sync.gates.definitions.gate_base import moved_base_named
 from agent_sync.gates.definitions.which_definitions import GateDefinitions
 from agent_sync.gates.memory import state as states
 from agent_sync.gates.memory.passes import pass_key
-from agent_sync.gates.memory.state import State
+from agent_sync.gates.memory.state import GateState
 from agent_sync.gates.plan import snapshot as snapshots
-from agent_sync.gates.plan.changes import Base, Changes, Mode, Wanted, find_base, find_changes
-from agent_sync.gates.plan.plan import Plan, Scope, plan
+from agent_sync.gates.plan.changes import Base, Changes, RunMode, WantedChanges, find_base, find_changes
+from agent_sync.gates.plan.plan import GatePlan, Scope, plan
 from agent_sync.gates.plan.repo import Repo
 from agent_sync.gates.plan.snapshot import Snapshot
 from agent_sync.gates.run import clean
 from agent_sync.gates.run.logs import LogDir
+from agent_sync.system import git_history
+
+SESSION_VARIABLE = "CLAUDE_CODE_SESSION_ID"
+
+
+@dataclass(frozen=True)
+class StopAttempt:
+    """A stop that asks for a run: whose it is, and which turn it would end."""
+
+    session: str = ""
+    turn: str = ""
+    # Whether it belongs to the turn of that name for certain: not every client names its prompts.
+    is_known_turn: bool = False
+
+    def continues(self, turn: str) -> bool:
+        """Tell whether an earlier stop of this turn was sent back."""
+        return self.is_known_turn and self.turn == turn
 
 
 @dataclass(frozen=True)
 class RunOptions:
     """What a caller asks of a run."""
 
-    wanted: Wanted = field(default_factory=Wanted)
+    wanted: WantedChanges = field(default_factory=WantedChanges)
     scope: Scope = field(default_factory=Scope)
     deadline: float | None = None
     again: bool = False
+    # None where somebody asked for the run: it is not limited and uses up no retry.
+    attempt: StopAttempt | None = None
+    # The session in which a command was typed: its next stop need not repeat a failure.
+    session: str = ""
 
     @property
     def is_full(self) -> bool:
@@ -36,17 +57,22 @@ class RunOptions:
         return is_whole and not self.scope.gate and self.scope.kinds == everything.kinds
 
 
+def session_of(context: Context) -> str:
+    """Return the session that a command was typed in, as the client names it; nothing at a terminal."""
+    return context.environment.get(SESSION_VARIABLE, "")
+
+
 @dataclass(frozen=True)
 class Prepared:
     """The situation a run starts from."""
 
-    project: Project
+    project: GateProject
     repo: Repo
     logs: LogDir
-    state: State
+    state: GateState
     snapshot: Snapshot
     changes: Changes
-    plan: Plan
+    plan: GatePlan
     key: str
     is_rerun: bool
     failed_runs: int
@@ -55,7 +81,7 @@ class Prepared:
     remarks: tuple[str, ...]
 
 
-def prepare(context: Context, loaded: Loaded, options: RunOptions, definitions: GateDefinitions) -> Prepared:
+def prepare(context: Context, loaded: LoadedProject, options: RunOptions, definitions: GateDefinitions) -> Prepared:
     """Look at the repository, end a session that is over, and plan the gates."""
     project = loaded.project
     logs = LogDir(project.log_dir)
@@ -78,25 +104,25 @@ def prepare(context: Context, loaded: Loaded, options: RunOptions, definitions: 
         project=project,
         repo=repo,
         logs=logs,
-        state=state or State(),
+        state=state or GateState(),
         snapshot=snapshot,
         changes=changes,
         plan=plan(project, changes.files, scope, lambda path: (project.root / path).is_dir()),
         key=pass_key(repo, project, snapshot, changes) if options.is_full and snapshot.is_complete else "",
         is_rerun=is_rerun,
-        failed_runs=_failed_runs(logs, state) if is_rerun else 0,
+        failed_runs=_failed_runs(logs, state, snapshot, project, options.attempt) if is_rerun else 0,
         notes=tuple(notes),
         definitions=definitions.changes,
-        remarks=tuple(dict.fromkeys((*definitions.remarks, *_moved(repo, base)))),
+        remarks=tuple(dict.fromkeys((*definitions.remarks, *_moved_base_remarks(repo, base)))),
     )
 
 
-def _moved(repo: Repo, base: Base) -> tuple[str, ...]:
-    remark = moved_name(repo, base.name)
+def _moved_base_remarks(repo: Repo, base: Base) -> tuple[str, ...]:
+    remark = moved_base_named(repo.git, base.name)
     return (remark,) if remark else ()
 
 
-def look(context: Context, loaded: Loaded, options: RunOptions) -> tuple[Changes, Plan]:
+def look(context: Context, loaded: LoadedProject, options: RunOptions) -> tuple[Changes, GatePlan]:
     """Return what changed and what would run, without touching logs or record."""
     project = loaded.project
     repo = Repo(context.git, context.place, project.root)
@@ -108,7 +134,7 @@ def look(context: Context, loaded: Loaded, options: RunOptions) -> tuple[Changes
     return changes, plan(project, changes.files, scope, lambda path: (project.root / path).is_dir())
 
 
-def has_unresolved(logs: LogDir, state: State | None) -> bool:
+def has_unresolved(logs: LogDir, state: GateState | None) -> bool:
     """Tell whether a run failed, or was killed, and nothing has passed since."""
     if state and state.has_failed:
         # Even without its logs: deleting them is no way to pass.
@@ -120,18 +146,29 @@ def has_unresolved(logs: LogDir, state: State | None) -> bool:
     return state.run is not None and logs.last_run() > state.run
 
 
-def _failed_runs(logs: LogDir, state: State | None) -> int:
-    """Return how many runs of this session failed; a run that was killed is none of them."""
+def _failed_runs(
+    logs: LogDir, state: GateState | None, snapshot: Snapshot, project: GateProject, attempt: StopAttempt | None
+) -> int:
+    """Return how many retries are used up; a run that was killed is none of them.
+
+    Changed work starts anew, but not within the turn that is being sent back: or a loop of edits would never end.
+    """
     if state is None:
         return 0
-    return logs.last_run() if state.failed_runs is None else state.failed_runs
+    count = logs.last_run() if state.failed_runs is None else state.failed_runs
+    if attempt is None or snapshot.tree == state.counted_tree:
+        return count
+    has_given_up = count > project.max_retries
+    return count if attempt.continues(state.failed_turn) and not has_given_up else 0
 
 
-def _still_in_question(repo: Repo, changes: Changes, state: State, *, snapshot: Snapshot) -> Changes:
+def _still_in_question(repo: Repo, changes: Changes, state: GateState, *, snapshot: Snapshot) -> Changes:
     """Keep looking at work that failed and was then committed straight to the base."""
     old, new = state.merge_base, changes.merge_base
-    is_on_base = changes.mode is Mode.FULL and new == repo.head()
-    if not (old and new and old != new and is_on_base and repo.commit(old) and repo.is_ancestor(old, new)):
+    is_on_base = changes.mode is RunMode.FULL and new == repo.head()
+    if not (
+        old and new and old != new and is_on_base and repo.commit(old) and git_history.is_ancestor(repo.git, old, new)
+    ):
         return changes
     files = repo.changed(old, snapshot.tree, snapshot.variables)
     return replace(changes, before=old, merge_base=old, files=files)

@@ -7,18 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent_sync.errors import GitFailed
-from agent_sync.gates.plan.repo import SLOW_LIMIT, Repo
-from agent_sync.system import files
-from agent_sync.worktree import CLAIM_NAME
+from agent_sync.gates.plan.repo import Repo
+from agent_sync.system import files, git_tree
+from agent_sync.worktree import CLAIM_NAME, GATE_SNAPSHOTS
 
 KEPT = 3
 NEW = ".new"
-# Neither a file monitor nor a hook of the user may see, or write because of, what happens in our index.
-_ALONE = (
-    "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c", "core.splitIndex=false",
-    "-c", "core.hooksPath=/dev/null", "-c", "advice.addEmbeddedRepo=false", "-c", "gc.auto=0",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -35,8 +29,8 @@ def take(repo: Repo, log_dir: Path) -> Snapshot:
     outside = tuple(_outside(repo, log_dir))
     hidden = _hidden(repo)
     head = repo.head()
-    if head and not hidden and not _is_dirty(repo, outside):
-        return Snapshot(repo.tree(head), object_variables(repo))
+    if head and not hidden and not git_tree.is_dirty(repo.git, outside):
+        return Snapshot(git_tree.tree_of(repo.git, head), object_variables(repo))
     return _built(repo, outside, hidden)
 
 
@@ -75,7 +69,7 @@ def _built(repo: Repo, outside: tuple[str, ...], hidden: tuple[str, ...]) -> Sna
     try:
         variables = _private(repo, work)
         is_complete = _fill(repo, outside, hidden, variables)
-        tree = _must(repo, variables, *_ALONE, "write-tree")
+        tree = git_tree.write_tree(repo.git, variables)
         kept = home / tree
         if not kept.exists():
             (work / "index").unlink(missing_ok=True)
@@ -101,16 +95,11 @@ def _private(repo: Repo, work: Path) -> dict[str, str]:
 def _fill(repo: Repo, outside: tuple[str, ...], hidden: tuple[str, ...], variables: dict[str, str]) -> bool:
     """Bring our index to what lies on disk; False where a file could not be read, or a submodule is not clean."""
     if hidden:
-        names = "".join(f"{name}\0" for name in hidden)
-        for flag in ("--no-assume-unchanged", "--no-skip-worktree"):
-            repo.git.ask(*_ALONE, "update-index", "-z", flag, "--stdin", variables=variables, stdin=names)
-    added = repo.git.ask(
-        *_ALONE, "add", "-A", "--ignore-errors", "--", ".", *outside, variables=variables, timeout=SLOW_LIMIT
-    )
-    if added.status or not (Path(repo.place.root) / ".gitmodules").exists():
-        return added.status == 0
-    clean = ("diff-files", "--quiet", "--ignore-submodules=none", "--", ".", *outside)
-    return repo.git.ask(*_ALONE, *clean, variables=variables, timeout=SLOW_LIMIT).status == 0
+        git_tree.watch_again(repo.git, hidden, variables)
+    is_complete = git_tree.add_all(repo.git, outside, variables)
+    if not is_complete or not (Path(repo.place.root) / ".gitmodules").exists():
+        return is_complete
+    return git_tree.has_clean_submodules(repo.git, outside, variables)
 
 
 def _outside(repo: Repo, log_dir: Path) -> Iterator[str]:
@@ -121,33 +110,20 @@ def _outside(repo: Repo, log_dir: Path) -> Iterator[str]:
     own = [".forge"] + ([log_dir.relative_to(root).as_posix()] if root in log_dir.parents else [])
     for name in own:
         # To name what is ignored anyway, git refuses.
-        if repo.git.ask("-C", str(root), "check-ignore", "--quiet", "--", name).status:
+        if not repo.git.is_ignored(name):
             yield f":(exclude,top,literal){name}"
 
 
 def _hidden(repo: Repo) -> tuple[str, ...]:
     """List the files that git was told not to look at although they are there."""
-    listed = repo.git.ask("ls-files", "-v", "-z", timeout=SLOW_LIMIT).stdout.split("\0")
-    marked = (entry for entry in listed if entry[:1] == "S" or entry[:1].islower())
     root = Path(repo.place.root)
-    return tuple(entry[2:] for entry in marked if entry[0] != "S" or os.path.lexists(root / entry[2:]))
-
-
-def _is_dirty(repo: Repo, outside: tuple[str, ...]) -> bool:
-    arguments = ("-c", "core.fsmonitor=false", "status", "--porcelain", "-z", "--ignore-submodules=none")
-    return bool(_must(repo, {}, *arguments, "--untracked-files=normal", "--", ".", *outside))
-
-
-def _must(repo: Repo, variables: dict[str, str], *arguments: str) -> str:
-    done = repo.git.ask(*arguments, variables=variables, timeout=SLOW_LIMIT)
-    if done.status:
-        reason = " ".join(done.stderr.split())[:300]
-        raise GitFailed(f"git said: {reason}", attempted="looking at the working directory")
-    return done.stdout.strip()
+    return tuple(
+        name for name, is_left_out in git_tree.unwatched(repo.git) if not is_left_out or os.path.lexists(root / name)
+    )
 
 
 def _home(repo: Repo) -> Path:
-    return Path(repo.place.state_dir) / "snapshots"
+    return Path(repo.place.state_dir) / GATE_SNAPSHOTS
 
 
 def _age(path: Path) -> float:

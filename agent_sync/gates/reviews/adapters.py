@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent_sync.gates.config.model import AdapterOptions
+from agent_sync.quiet import answer as quiet
 
 ROOT = "{root}"
 # Every hook command of ours ends at once where this is set; the second is agent-gauntlet's own.
-NESTED = {"AGENT_SYNC_NESTED": "1", "GAUNTLET_STOP_HOOK_ACTIVE": "1"}
 # A reviewer is a session of its own, not a part of the one whose hook started it.
 _OUTER = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_PROJECT_DIR")
 
@@ -95,7 +95,7 @@ def surroundings(adapter: Adapter, options: AdapterOptions, environment: Mapping
     kept = {name: value for name, value in environment.items() if name not in _OUTER}
     if options.thinking_budget and adapter.budget_variable:
         kept[adapter.budget_variable] = adapter.budgets[options.thinking_budget]
-    return kept | NESTED
+    return kept | dict.fromkeys(quiet.NESTED, "1")
 
 
 def is_installed(adapter: Adapter, environment: Mapping[str, str]) -> bool:

@@ -22,7 +22,7 @@ _FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*?)```", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Finding:
+class ReviewFinding:
     """One thing a reviewer does not like, and what the agent decided about it."""
 
     file: str
@@ -43,7 +43,7 @@ class Finding:
         """Whether nobody has decided about it; words we do not know decide nothing."""
         return self.status not in {"fixed", "skipped"}
 
-    def says_the_same(self, other: "Finding") -> bool:
+    def says_the_same(self, other: "ReviewFinding") -> bool:
         """Tell whether both are about the same point, even if lines have moved."""
         if self.file != other.file:
             return False
@@ -55,22 +55,22 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ReviewerAnswer:
     """What a reviewer said."""
 
     passed: bool
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[ReviewFinding, ...] = ()
 
 
-def read_answer(output: str) -> Answer | None:
+def read_answer(output: str) -> ReviewerAnswer | None:
     """Return a reviewer's answer, wherever in its output it stands; None where there is none to use."""
     for values in _objects(output[-LARGEST:]):
         if values.get("status") == "pass":
-            return Answer(passed=True)
+            return ReviewerAnswer(passed=True)
         if values.get("status") == "fail":
             given = values.get("violations")
             findings = tuple(_finding(one) for one in given if _is_finding(one)) if isinstance(given, list) else ()
-            return Answer(passed=False, findings=findings) if findings else None
+            return ReviewerAnswer(passed=False, findings=findings) if findings else None
     return None
 
 
@@ -105,8 +105,8 @@ def _is_finding(value: object) -> bool:
     return isinstance(value, dict) and isinstance(value.get("file"), str) and bool(value.get("issue"))
 
 
-def _finding(values: dict[str, Any]) -> Finding:
-    return Finding(
+def _finding(values: dict[str, Any]) -> ReviewFinding:
+    return ReviewFinding(
         file=values["file"],
         line=_line(values.get("line")),
         issue=str(values["issue"]),
@@ -130,7 +130,7 @@ class Stored:
 
     adapter: str
     status: str
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[ReviewFinding, ...] = ()
     tree: str = ""
     pass_iteration: int | None = None
 
@@ -160,7 +160,7 @@ def read_stored(path: Path) -> Stored | None:
     )
 
 
-def decided(original: Stored, edited: Stored) -> Stored:
+def with_decisions(original: Stored, edited: Stored) -> Stored:
     """Return what a reviewer found with what the agent decided; findings taken out or reworded are still open."""
     decisions = {(one.file, one.line, one.issue): (one.status, one.result) for one in edited.findings}
     findings = []

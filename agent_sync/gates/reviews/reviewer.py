@@ -10,7 +10,7 @@ from typing import IO, Any
 
 from agent_sync.gates.config.model import AdapterOptions, Review
 from agent_sync.gates.reviews.adapters import Adapter, command, surroundings
-from agent_sync.gates.reviews.findings import LARGEST, Answer, read_answer
+from agent_sync.gates.reviews.findings import LARGEST, ReviewerAnswer, read_answer
 from agent_sync.gates.run.context import NO_TIME, Run
 from agent_sync.gates.run.masked_log import masked_into
 from agent_sync.system.masking import masked
@@ -52,20 +52,20 @@ class Cooling:
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReviewAttempt:
     """What came of asking: an answer, or why there is none."""
 
-    answer: Answer | None
+    answer: ReviewerAnswer | None
     trouble: str = ""
     raw: str = ""
 
 
-def ask(adapter: Adapter, review: Review, prompt: str, *, run: Run, log: Path, cooling: Cooling) -> Asked:  # noqa: PLR0913  # who, what and where
+def ask(adapter: Adapter, review: Review, prompt: str, *, run: Run, log: Path, cooling: Cooling) -> ReviewAttempt:  # noqa: PLR0913  # who, what and where
     """Run one reviewer with the prompt on its standard input."""
     options = run.project.adapters.get(adapter.name, AdapterOptions())
     limit, _ = run.limit(review.timeout or DEFAULT_LIMIT)
     if limit is not None and limit <= 0:
-        return Asked(None, NO_TIME)
+        return ReviewAttempt(None, NO_TIME)
     scratch = tempfile.TemporaryFile
     with log.open("wb") as output, scratch() as stdin, scratch() as raw, scratch() as errors:
         stdin.write(prompt.encode("utf-8", "surrogateescape"))
@@ -83,15 +83,15 @@ def ask(adapter: Adapter, review: Review, prompt: str, *, run: Run, log: Path, c
                     watch=run.watchman,
                 )
         except TimeoutError as error:
-            return Asked(None, f"{adapter.name} {error}")
+            return ReviewAttempt(None, f"{adapter.name} {error}")
         except OSError as error:
-            return Asked(None, f"{adapter.name} could not be started: {error.strerror}")
+            return ReviewAttempt(None, f"{adapter.name} could not be started: {error.strerror}")
         said, complained = _tail(raw), masked(_tail(errors), run.secrets)
         output.write(b"\n--- STDERR ---\n" + complained.encode("utf-8", "replace") if complained else b"")
-    return _quotable(_understood(adapter, said, complained, status=status, cooling=cooling), run.secrets)
+    return _without_secrets(_attempt_of(adapter, said, complained, status=status, cooling=cooling), run.secrets)
 
 
-def _quotable(asked: Asked, secrets: tuple[str, ...]) -> Asked:
+def _without_secrets(asked: ReviewAttempt, secrets: tuple[str, ...]) -> ReviewAttempt:
     """Return an answer without secrets: its findings are kept, shown to the agent and listed in pull requests."""
     answer = asked.answer
     if answer is not None:
@@ -108,15 +108,15 @@ def _quotable(asked: Asked, secrets: tuple[str, ...]) -> Asked:
     return replace(asked, answer=answer, raw=masked(asked.raw, secrets))
 
 
-def _understood(adapter: Adapter, said: str, complained: str, *, status: int, cooling: Cooling) -> Asked:
+def _attempt_of(adapter: Adapter, said: str, complained: str, *, status: int, cooling: Cooling) -> ReviewAttempt:
     answer = read_answer(said)
     if answer is not None:
-        return Asked(answer, raw=said)
+        return ReviewAttempt(answer, raw=said)
     if _USED_UP.search(said) or _USED_UP.search(complained):
         cooling.mark(adapter.name, "usage limit")
-        return Asked(None, f"{adapter.name} is used up for now", raw=said)
+        return ReviewAttempt(None, f"{adapter.name} is used up for now", raw=said)
     reason = f"ended with exit code {status}" if status else "gave no answer that could be read"
-    return Asked(None, f"{adapter.name} {reason}", raw=said)
+    return ReviewAttempt(None, f"{adapter.name} {reason}", raw=said)
 
 
 def _tail(file: IO[bytes]) -> str:

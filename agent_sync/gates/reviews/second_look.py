@@ -4,56 +4,58 @@ from dataclasses import dataclass
 
 from agent_sync.gates.config.model import Priority
 from agent_sync.gates.plan.differences import Patch
-from agent_sync.gates.reviews.findings import Finding, Stored
+from agent_sync.gates.reviews.findings import ReviewFinding, Stored
 
 
 @dataclass(frozen=True)
-class Ask:
+class AskReviewer:
     """The reviewer is asked, about this patch, with these earlier points."""
 
     patch: Patch
-    earlier: tuple[Finding, ...] = ()
+    earlier: tuple[ReviewFinding, ...] = ()
     is_second: bool = False
 
     @property
-    def fixed(self) -> tuple[Finding, ...]:
+    def fixed(self) -> tuple[ReviewFinding, ...]:
         """The points said to be fixed."""
         return tuple(finding for finding in self.earlier if finding.status == "fixed")
 
     @property
-    def still_open(self) -> tuple[Finding, ...]:
+    def still_open(self) -> tuple[ReviewFinding, ...]:
         """The points nobody has decided about."""
         return tuple(finding for finding in self.earlier if finding.is_open)
 
 
 @dataclass(frozen=True)
-class Keep:
+class KeepFindings:
     """Nothing has to be asked: what was found before still holds."""
 
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[ReviewFinding, ...] = ()
 
 
-Turn = Ask | Keep
+Turn = AskReviewer | KeepFindings
 
 
 def next_turn(previous: Stored | None, whole: Patch, since: Patch | None) -> Turn:
     """Return what has to be done: nothing new and nothing said to be fixed leaves everything as it was."""
     if previous is None or previous.status == "error" or since is None:
-        return Ask(whole, previous.findings if previous else ())
+        return AskReviewer(whole, previous.findings if previous else ())
     if previous.has_passed:
-        return Ask(since, is_second=True) if since.files else Keep()
+        return AskReviewer(since, is_second=True) if since.files else KeepFindings()
     is_claimed_fixed = any(finding.status == "fixed" for finding in previous.findings)
     if not since.files and not is_claimed_fixed:
-        return Keep(tuple(finding for finding in previous.findings if finding.is_open))
+        return KeepFindings(tuple(finding for finding in previous.findings if finding.is_open))
     # Said to be fixed although nothing changed here: then the whole work is what it must be looked up in.
-    return Ask(since if since.files else whole, previous.findings, is_second=True)
+    return AskReviewer(since if since.files else whole, previous.findings, is_second=True)
 
 
-def judged(turn: Ask, found: tuple[Finding, ...], threshold: Priority) -> tuple[Finding, ...]:
+def open_findings(
+    turn: AskReviewer, found: tuple[ReviewFinding, ...], threshold: Priority
+) -> tuple[ReviewFinding, ...]:
     """Return what is open after an answer: repeated points wherever they stand, new ones only in changed lines."""
     skipped = [one for one in turn.earlier if one.status == "skipped"]
     asked = [*turn.fixed, *turn.still_open]
-    kept: list[Finding] = []
+    kept: list[ReviewFinding] = []
     for finding in found:
         if any(finding.says_the_same(one) for one in asked):
             kept.append(finding)
@@ -64,7 +66,7 @@ def judged(turn: Ask, found: tuple[Finding, ...], threshold: Priority) -> tuple[
     return (*kept, *_untouched(turn, kept))
 
 
-def _untouched(turn: Ask, kept: list[Finding]) -> tuple[Finding, ...]:
+def _untouched(turn: AskReviewer, kept: list[ReviewFinding]) -> tuple[ReviewFinding, ...]:
     """Return open points in files nobody has changed: silence about them resolves nothing."""
     return tuple(
         one
@@ -73,10 +75,12 @@ def _untouched(turn: Ask, kept: list[Finding]) -> tuple[Finding, ...]:
     )
 
 
-def cleaned(found: tuple[Finding, ...], paths: frozenset[str], root: str) -> tuple[Finding, ...]:
+def with_paths_of_patch(
+    found: tuple[ReviewFinding, ...], paths: frozenset[str], root: str
+) -> tuple[ReviewFinding, ...]:
     """Return the findings with file names as the patch has them, whatever prefix the reviewer put before."""
     return tuple(
-        Finding(
+        ReviewFinding(
             _path(one.file, paths, root),
             one.line,
             one.issue,

@@ -3,11 +3,12 @@
 import shutil
 from pathlib import Path
 
-from agent_sync.gates.memory import state as states
-from agent_sync.gates.memory.state import State
+from agent_sync.gates.memory.state import GateState
 from agent_sync.gates.plan.changes import Base
 from agent_sync.gates.plan.repo import Repo
 from agent_sync.gates.run.logs import LogDir
+from agent_sync.system import git_history
+from agent_sync.worktree import GATE_STATE
 
 PREVIOUS = "previous"
 _OLD_MARKERS = (".session_ref", ".stop-hook-active", ".block-timestamps")
@@ -19,7 +20,7 @@ def clean(logs: LogDir, repo: Repo, *, keep: int, with_state: bool) -> bool:
         return False
     logs.refuse_foreign(repo)
     current = logs.current()
-    record = logs.path / states.NAME
+    record = logs.path / GATE_STATE
     moving = [*current, *([record] if with_state and record.is_file() else [])]
     if not moving:
         return False
@@ -35,7 +36,7 @@ def clean(logs: LogDir, repo: Repo, *, keep: int, with_state: bool) -> bool:
     return True
 
 
-def context_change(repo: Repo, state: State | None, base: Base) -> str:
+def context_change(repo: Repo, state: GateState | None, base: Base) -> str:
     """Return why the recorded session is over: another branch, or its work is in the base; nothing if it is not."""
     if state is None:
         return ""
@@ -45,7 +46,7 @@ def context_change(repo: Repo, state: State | None, base: Base) -> str:
     # On a branch without commits of its own HEAD is in the base from the start, which says nothing.
     if not state.commit or state.was_in_base or base.commit is None:
         return ""
-    if repo.commit(state.commit) and repo.is_ancestor(state.commit, base.commit):
+    if repo.commit(state.commit) and git_history.is_ancestor(repo.git, state.commit, base.commit):
         return f"commit {state.commit[:12]} was merged into {base.name}"
     return ""
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from agent_sync.gates.plan.plan import Job, Skipped
-from agent_sync.gates.run.report import progress, skipped_line
+from agent_sync.gates.run.report import progress, shown_output, skipped_line
 from agent_sync.gates.run.results import JobResult
 from agent_sync.system.masking import masked
 
@@ -24,7 +24,7 @@ class Listener(Protocol):
     def ended(self, result: JobResult) -> None:
         """Hear how a gate ended."""
 
-    def said(self, line: str) -> None:
+    def printed(self, line: str) -> None:
         """Hear anything else."""
 
 
@@ -40,7 +40,7 @@ class Silence:
     def ended(self, result: JobResult) -> None:
         """Ignore it."""
 
-    def said(self, line: str) -> None:
+    def printed(self, line: str) -> None:
         """Ignore it."""
 
 
@@ -63,6 +63,9 @@ class Console:
         with self._lock:
             self._keep(progress(result))
             self._listener.ended(result)
+            for line in shown_output(result):
+                self._keep(line)
+                self._listener.printed(line)
 
     def skipped(self, one: Skipped) -> None:
         """Tell that a gate does not run."""
@@ -72,7 +75,7 @@ class Console:
         """Tell anything else."""
         with self._lock:
             self._keep(line)
-            self._listener.said(line)
+            self._listener.printed(line)
 
     def _keep(self, line: str) -> None:
         # A full disk costs the copy, not the run.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from agent_sync.gates.config.model import Project
+from agent_sync.gates.config.model import GateProject
 from agent_sync.gates.plan.differences import Differences
 from agent_sync.gates.run.logs import LogDir
 from agent_sync.gates.run.watchman import Watchman
@@ -20,7 +20,7 @@ NO_TIME = "the gate's time was used up"
 class Run:
     """The project, the place for logs, the programs, and the time that is left."""
 
-    project: Project
+    project: GateProject
     logs: LogDir
     number: int
     stems: Mapping[str, str]

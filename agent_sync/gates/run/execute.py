@@ -7,17 +7,18 @@ from pathlib import Path
 
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError
-from agent_sync.gates.config.model import Check, Loaded
+from agent_sync.gates.config.model import GateCheck, LoadedProject
 from agent_sync.gates.config.project import load_project
 from agent_sync.gates.definitions.which_definitions import GateDefinitions, gate_definitions
 from agent_sync.gates.memory import passes, state as states
+from agent_sync.gates.memory.failures import Failure, keep_failure, take_failure
 from agent_sync.gates.memory.passes import Pass
-from agent_sync.gates.memory.state import State
+from agent_sync.gates.memory.state import GateState
 from agent_sync.gates.plan import snapshot as snapshots
-from agent_sync.gates.plan.changes import Wanted
+from agent_sync.gates.plan.changes import WantedChanges
 from agent_sync.gates.plan.differences import Differences
-from agent_sync.gates.plan.plan import Job
-from agent_sync.gates.plan.prepare import Prepared, RunOptions, prepare
+from agent_sync.gates.plan.plan import Job, Skipped, gate_name
+from agent_sync.gates.plan.prepare import Prepared, RunOptions, StopAttempt, prepare
 from agent_sync.gates.plan.repo import Repo
 from agent_sync.gates.plan.snapshot import Snapshot
 from agent_sync.gates.reviews.reviews import Cooling, run_review, skipped_findings
@@ -26,14 +27,15 @@ from agent_sync.gates.run.checks import run_check
 from agent_sync.gates.run.console import Console, Listener, Silence, opened
 from agent_sync.gates.run.context import Run
 from agent_sync.gates.run.logs import LogDir, stems
-from agent_sync.gates.run.report import MOST_NAMED, said, summary
-from agent_sync.gates.run.results import JobResult, Outcome, RunResult, overall
+from agent_sync.gates.run.report import MOST_NAMED, run_message, summary
+from agent_sync.gates.run.results import JobOutcome, JobResult, RunResult, overall
 from agent_sync.gates.run.schedule import Pace, Schedule, default_cap
 from agent_sync.gates.run.watchman import watching
 from agent_sync.gates.status import Status
 from agent_sync.quiet import wording
-from agent_sync.system import clock
+from agent_sync.system import clock, git_history
 from agent_sync.system.masking import masked, secrets_of
+from agent_sync.worktree import GATE_REVIEWS
 
 PASSES = frozenset({Status.PASSED, Status.PASSED_WITH_WARNINGS})
 
@@ -49,7 +51,7 @@ def execute_run(
     """Run the gates of the project at `root`; trouble becomes a status, nothing is printed and nothing exits."""
     try:
         found = definitions or gate_definitions(context, str(root))
-        result = _defined(context, found, options or RunOptions(Wanted(working=True)), listener or Silence())
+        result = _run_defined(context, found, options or RunOptions(WantedChanges(working=True)), listener or Silence())
         return replace(result, definitions=found.changes, remarks=result.remarks or found.remarks)
     except AgentSyncError as error:
         return RunResult(Status.ERROR, error.happened, error=str(error))
@@ -62,21 +64,21 @@ def execute_run(
         return RunResult(Status.ERROR, message, error=message)
 
 
-def _defined(context: Context, found: GateDefinitions, options: RunOptions, listener: Listener) -> RunResult:
+def _run_defined(context: Context, found: GateDefinitions, options: RunOptions, listener: Listener) -> RunResult:
     if found.root is None:
         return RunResult(Status.NO_CONFIG, wording.NO_CONFIG)
     loaded = load_project(found.root, found.directory)
-    return _unusable(loaded) if loaded.errors else _alone(context, loaded, options, listener, definitions=found)
+    return _unusable_config(loaded) if loaded.errors else _alone(context, loaded, options, listener, definitions=found)
 
 
-def _unusable(loaded: Loaded) -> RunResult:
+def _unusable_config(loaded: LoadedProject) -> RunResult:
     lines = [str(problem) for problem in loaded.errors]
     more = f" (and {len(lines) - 1} more)" if len(lines) > 1 else ""
     return RunResult(Status.ERROR, f"The gates' configuration cannot be used: {lines[0]}{more}", error="\n".join(lines))
 
 
 def _alone(
-    context: Context, loaded: Loaded, options: RunOptions, listener: Listener, *, definitions: GateDefinitions
+    context: Context, loaded: LoadedProject, options: RunOptions, listener: Listener, *, definitions: GateDefinitions
 ) -> RunResult:
     logs = LogDir(loaded.project.log_dir)
     logs.make(Repo(context.git, context.place, loaded.project.root))
@@ -97,19 +99,45 @@ def _without_running(context: Context, prepared: Prepared, options: RunOptions) 
     if not prepared.changes.files:
         return told(Status.NO_CHANGES, f"Nothing changed compared with {prepared.changes.base.name}.")
     if not prepared.plan.jobs:
-        left_out = ", ".join(f"{one.id} ({one.reason})" for one in prepared.plan.skipped)
-        return told(Status.NO_APPLICABLE_GATES, "No applicable gates." + (f" Skipped: {left_out}." if left_out else ""))
-    if prepared.failed_runs > prepared.project.max_retries and options.is_full:
-        message = "The retry limit was exceeded; nothing runs until `agent-sync gate clean`. A human should look."
+        return told(Status.NO_APPLICABLE_GATES, _why_none(prepared.plan.skipped))
+    if options.attempt and prepared.failed_runs > prepared.project.max_retries:
+        message = (
+            "The retry limit was exceeded, and the work has not changed since. A human should look; "
+            "`agent-sync gate run` runs the gates again."
+        )
         return told(Status.RETRY_LIMIT_EXCEEDED, message)
+    if prepared.is_rerun and options.attempt:
+        return _failed_just_now(context, prepared, options.attempt)
     if prepared.is_rerun or options.again or not prepared.key:
         return None
     passed = passes.recall(context.place, prepared.key)
     if passed is None:
         return None
     result = told(Status(passed.status), wording.unchanged(passed.at))
-    results = tuple(JobResult(job_id, Outcome.PASSED) for job_id in passed.jobs)
+    results = tuple(JobResult(job_id, JobOutcome.PASSED) for job_id in passed.jobs)
     return replace(result, results=results, warnings=passed.warnings, tree=passed.tree, unchanged_since=passed.at)
+
+
+def _failed_just_now(context: Context, prepared: Prepared, attempt: StopAttempt) -> RunResult | None:
+    """Return the failure of a command that the agent typed in this turn; the last retry is always a run."""
+    known = take_failure(context.place, key=prepared.key, session=attempt.session)
+    if known is None or prepared.failed_runs >= prepared.project.max_retries:
+        return None
+    counted = replace(
+        prepared.state,
+        failed_runs=prepared.failed_runs + 1,
+        failed_tree=prepared.snapshot.tree,
+        failed_turn=attempt.turn,
+    )
+    states.write(prepared.logs.path, counted)
+    return replace(_told(prepared, Status.FAILED, known.message), results=known.results, console_log=known.console_log)
+
+
+def _why_none(skipped: tuple[Skipped, ...]) -> str:
+    if not skipped:
+        return "No applicable gates: none matched the changed files."
+    left_out = "; ".join(f"{gate_name(one.id)}, {one.reason}" for one in skipped)
+    return f"No applicable gates: none that matches the changed files runs here. Skipped: {left_out}."
 
 
 def _told(prepared: Prepared, status: Status, message: str) -> RunResult:
@@ -140,11 +168,11 @@ def _run(context: Context, prepared: Prepared, options: RunOptions, listener: Li
     receipts.note_began(context)
     secrets = secrets_of(context.environment)
     with opened(console_log, listener, secrets) as console:
-        results = _performed(context, prepared, options, number=number, console=console, cooling=cooling)
+        results = _run_jobs(context, prepared, options, number=number, console=console, cooling=cooling)
         warnings = skipped_findings(prepared.logs, secrets)
-        status = _limited(overall(results, has_warnings=bool(warnings)), prepared, options)
+        status = _within_retries(overall(results, has_warnings=bool(warnings)), prepared, options)
         result = replace(
-            _told(prepared, status, said(results, status, warnings=len(warnings))),
+            _told(prepared, status, run_message(results, status, warnings=len(warnings))),
             console_log=console_log,
             results=results,
             warnings=warnings,
@@ -152,11 +180,14 @@ def _run(context: Context, prepared: Prepared, options: RunOptions, listener: Li
         for line in summary(result):
             console.say(line)
     receipts.note_ended(context, prepared, result, is_full=options.is_full)
+    if result.status is Status.FAILED and options.session and prepared.key:
+        known = Failure(prepared.key, options.session, result.message, console_log, results)
+        keep_failure(context.place, known)
     states.write(prepared.logs.path, _record(prepared, options, result, number=number, cooling=cooling))
-    return _settled(context, prepared, options, result)
+    return _put_on_record(context, prepared, options, result)
 
 
-def _performed(  # noqa: PLR0913  # everything a run is made of meets here
+def _run_jobs(  # noqa: PLR0913  # everything a run is made of meets here
     context: Context, prepared: Prepared, options: RunOptions, *, number: int, console: Console, cooling: Cooling
 ) -> tuple[JobResult, ...]:
     jobs = prepared.plan.jobs
@@ -185,7 +216,7 @@ def _performed(  # noqa: PLR0913  # everything a run is made of meets here
 
 def _originals(context: Context) -> Path:
     """Return where our own copies of reviewers' findings are, out of reach of the agent's edits."""
-    return Path(context.place.state_dir) / "reviews"
+    return Path(context.place.state_dir) / GATE_REVIEWS
 
 
 def _perform(job: Job, *, run: Run, console: Console, cooling: Cooling) -> JobResult:
@@ -193,31 +224,32 @@ def _perform(job: Job, *, run: Run, console: Console, cooling: Cooling) -> JobRe
     console.started(job)
     try:
         gate = job.gate
-        result = run_check(job, gate, run) if isinstance(gate, Check) else run_review(job, gate, run, cooling)
+        result = run_check(job, gate, run) if isinstance(gate, GateCheck) else run_review(job, gate, run, cooling)
     except Exception as error:  # noqa: BLE001  # one gate's trouble is not another's
         text = (error.strerror if isinstance(error, OSError) else "") or str(error) or type(error).__name__
-        result = JobResult(job.id, Outcome.BROKEN, masked(text, run.secrets))
+        result = JobResult(job.id, JobOutcome.BROKEN, masked(text, run.secrets))
     console.ended(result)
     return result
 
 
-def _limited(status: Status, prepared: Prepared, options: RunOptions) -> Status:
+def _within_retries(status: Status, prepared: Prepared, options: RunOptions) -> Status:
     """Turn the last failure that is allowed into the end of the retries."""
-    is_last = options.is_full and prepared.failed_runs >= prepared.project.max_retries
+    is_last = options.attempt is not None and prepared.failed_runs >= prepared.project.max_retries
     return Status.RETRY_LIMIT_EXCEEDED if status is Status.FAILED and is_last else status
 
 
-def _record(prepared: Prepared, options: RunOptions, result: RunResult, *, number: int, cooling: Cooling) -> State:
+def _record(prepared: Prepared, options: RunOptions, result: RunResult, *, number: int, cooling: Cooling) -> GateState:
     """Return what is put on record about a run; a partial one neither clears nor adds up failures."""
     repo, base = prepared.repo, prepared.changes.base.commit
     head = repo.head()
     has_failed = result.status in {Status.FAILED, Status.RETRY_LIMIT_EXCEEDED}
+    counts = has_failed and options.attempt is not None
     status = result.status.value
     if not options.is_full and not has_failed and prepared.is_rerun:
         status = prepared.state.status or Status.FAILED.value
     if result.status is Status.INFRASTRUCTURE_ERROR and prepared.is_rerun:
         status = prepared.state.status or Status.FAILED.value
-    return State(
+    return GateState(
         completed_at=clock.now(),
         branch=repo.branch(),
         commit=head,
@@ -225,9 +257,11 @@ def _record(prepared: Prepared, options: RunOptions, result: RunResult, *, numbe
         status=status,
         # The logs of a pass are moved aside, so whatever is found later comes from a run that was killed.
         run=0 if result.status in PASSES and options.is_full else number,
-        failed_runs=prepared.failed_runs + (1 if has_failed and options.is_full else 0),
+        failed_runs=prepared.failed_runs + (1 if counts else 0),
+        failed_tree=prepared.snapshot.tree if counts else prepared.state.counted_tree,
+        failed_turn=options.attempt.turn if counts and options.attempt else prepared.state.failed_turn,
         merge_base=prepared.changes.merge_base,
-        was_in_base=bool(head and base and repo.is_ancestor(head, base)),
+        was_in_base=bool(head and base and git_history.is_ancestor(repo.git, head, base)),
         is_partial=not options.is_full,
         unhealthy=cooling.unhealthy(),
         others=prepared.state.others,
@@ -241,7 +275,7 @@ def _changed_meanwhile(prepared: Prepared, after: Snapshot) -> str:
     return f"Files changed while the gates ran: {shown}. What gates write belongs into .gitignore."
 
 
-def _settled(context: Context, prepared: Prepared, options: RunOptions, result: RunResult) -> RunResult:
+def _put_on_record(context: Context, prepared: Prepared, options: RunOptions, result: RunResult) -> RunResult:
     """Remember a pass of the whole work, and move its logs aside."""
     snapshots.prune(prepared.repo)
     if result.status not in PASSES or not options.is_full:
@@ -251,7 +285,7 @@ def _settled(context: Context, prepared: Prepared, options: RunOptions, result: 
         result = replace(result, notes=(*result.notes, _changed_meanwhile(prepared, after)))
     elif prepared.key:
         result = replace(result, tree=after.tree)
-        ran = tuple(one.id for one in result.results if one.outcome is Outcome.PASSED)
+        ran = tuple(one.id for one in result.results if one.outcome is JobOutcome.PASSED)
         at = clock.now().isoformat(timespec="seconds").replace("+00:00", "Z")
         passes.remember(context.place, prepared.key, Pass(after.tree, at, result.status, ran, result.warnings))
     _archive(prepared)

@@ -8,10 +8,8 @@ from pathlib import Path
 
 from agent_sync.system import files
 from agent_sync.system.processes import Processes
-from agent_sync.worktree import Place
+from agent_sync.worktree import GATE_LOCK, GATE_RUN_LOCK, Place
 
-NAME = ".gauntlet-run.lock"
-OWN_LOCK = "gauntlet.lock"
 # A lock that does not say whose it is counts this long.
 NAMELESS_S = 600
 _PS_LIMIT = 5
@@ -21,11 +19,11 @@ _LONGEST_PID = 10
 @contextlib.contextmanager
 def alone(place: Place, log_dir: Path) -> Iterator[bool]:
     """Hold the run lock if nobody does, and tell whether that is so; what a killed run left does not count."""
-    with files.locked_if_free(Path(place.state_dir) / OWN_LOCK) as is_free:
+    with files.locked_if_free(Path(place.state_dir) / GATE_LOCK) as is_free:
         if not is_free or holder(log_dir) is not None:
             yield False
             return
-        file = log_dir / NAME
+        file = log_dir / GATE_RUN_LOCK
         file.unlink(missing_ok=True)
         with file.open("x", encoding="utf-8") as lock:
             lock.write(f"{os.getpid()}\n{_started(os.getpid())}\n")
@@ -38,7 +36,7 @@ def alone(place: Place, log_dir: Path) -> Iterator[bool]:
 
 def holder(log_dir: Path) -> str | None:
     """Return who holds the run lock, or None where nobody alive does."""
-    file = log_dir / NAME
+    file = log_dir / GATE_RUN_LOCK
     try:
         content = files.read_plain(file)
         age = time.time() - file.stat().st_mtime
@@ -69,12 +67,12 @@ def _started(pid: int) -> str:
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="utf-8").strip()
     except OSError:
-        return _asked(pid)
+        return _started_by_ps(pid)
     # A process that has ended and waits to be collected holds nothing.
     return "ended" if fields[0] == "Z" else f"{boot}/{fields[19]}"
 
 
-def _asked(pid: int) -> str:
+def _started_by_ps(pid: int) -> str:
     try:
         done = Processes().run(
             ["ps", "-o", "lstart=", "-p", str(pid)], directory="/", environment=os.environ, timeout=_PS_LIMIT

@@ -5,11 +5,12 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from agent_sync.errors import BadConfig
-from agent_sync.gates.config.model import CONFIG_DIR
 from agent_sync.gates.plan.repo import Repo
 from agent_sync.system import files
+from agent_sync.worktree import GATE_DIR
 
 _ODD = re.compile(r"[^A-Za-z0-9._-]")
 _NUMBERED = re.compile(r".*\.([0-9]+)\.(?:log|json)")
@@ -27,6 +28,15 @@ _OURS = re.compile(
     r"(?:check|review)_.*\.[0-9]+\.(?:log|json)|console\.[0-9]+\.log|previous(?:\.[0-9]+)?"
     r"|\.execution_state|\.gauntlet-run\.lock|\.debug\.log(?:\.[0-9]+)?|\.session_ref|\.stop-hook-active|\.block-timestamps"
 )
+
+
+class SlotFile(NamedTuple):
+    """One reviewer's findings of one run."""
+
+    run: int
+    adapter: str
+    number: int
+    path: Path
 
 
 @dataclass(frozen=True)
@@ -48,7 +58,7 @@ class LogDir:
         reason = self._why_foreign(repo)
         if reason:
             message = f"The log directory {self.path} is not one that agent-sync made: {reason}."
-            raise BadConfig(message, helps=f"set `log_dir` in {CONFIG_DIR}/config.yml to a directory of its own")
+            raise BadConfig(message, helps=f"set `log_dir` in {GATE_DIR}/config.yml to a directory of its own")
 
     def _why_foreign(self, repo: Repo) -> str:
         if self.path.is_symlink() or self.path.resolve() != self.path:
@@ -103,13 +113,13 @@ class LogDir:
         """Return where one reviewer's findings go; its output has the suffix .log instead."""
         return self.path / f"{stem}_{adapter}@{number}.{run}.json"
 
-    def slots(self, stem: str) -> list[tuple[int, str, int, Path]]:
-        """Return every reviewer's findings kept for a review: run, adapter, slot and file, oldest first."""
+    def slots(self, stem: str) -> list[SlotFile]:
+        """Return every reviewer's findings kept for a review, oldest first."""
         found = []
         for path in self._entries():
             match = _REVIEW.fullmatch(path.name)
             if match and path.name == f"{stem}_{match[1]}@{match[2]}.{match[3]}.json":
-                found.append((int(match[3]), match[1], int(match[2]), path))
+                found.append(SlotFile(int(match[3]), match[1], int(match[2]), path))
         return sorted(found)
 
     def reviews(self) -> list[Path]:

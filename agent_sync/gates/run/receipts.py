@@ -11,13 +11,13 @@ from agent_sync.errors import AgentSyncError, BadKey
 from agent_sync.gates.plan.prepare import Prepared
 from agent_sync.gates.run.results import Executed, RunResult
 from agent_sync.gates.status import Status
-from agent_sync.quiet import answer as quiet
-from agent_sync.system import clock
+from agent_sync.system import clock, git_tree
 from agent_sync.task.decision import messages
+from agent_sync.worktree import record_pointer
 
 if TYPE_CHECKING:
-    from agent_sync.record.machine.validation import Ending
-    from agent_sync.record.receipts.evidence import Ran
+    from agent_sync.record.receipts.receipt import CommandRun
+    from agent_sync.record.receipts.validation import ValidationEnd
 
 # Checks write both streams to one log, so the other one has nothing.
 _NOTHING = hashlib.sha256(b"").hexdigest()
@@ -25,17 +25,17 @@ _NOTHING = hashlib.sha256(b"").hexdigest()
 
 def note_began(context: Context) -> None:
     """Say on the record that the gates run, so that a crash meanwhile is known to be one in validation."""
-    _kept(context, _began)
+    _note_in_record(context, _note_start)
 
 
 def note_ended(context: Context, prepared: Prepared, result: RunResult, *, is_full: bool) -> None:
     """Sign a receipt for every check that ran, and say on the record how the run ended."""
-    _kept(context, lambda context, now: _ended(context, prepared, result, is_full=is_full, now=now))
+    _note_in_record(context, lambda context, now: _note_end(context, prepared, result, is_full=is_full, now=now))
 
 
-def _kept(context: Context, note: Callable[[Context, datetime], None]) -> None:
+def _note_in_record(context: Context, note: Callable[[Context, datetime], None]) -> None:
     """Trouble with the record is told; it does not change what the gates say."""
-    if not Path(quiet.record_pointer(context.place)).exists():
+    if not Path(record_pointer(context.place)).exists():
         return
     now = clock.now()
     try:
@@ -45,37 +45,43 @@ def _kept(context: Context, note: Callable[[Context, datetime], None]) -> None:
         context.outbox.add([messages.record_unwritten(str(error))])
 
 
-def _began(context: Context, now: datetime) -> None:
-    from agent_sync.record.machine.validation import GATES, validating
+def _note_start(context: Context, now: datetime) -> None:
+    from agent_sync.record.machine.states import GATES
+    from agent_sync.record.receipts.validation import with_validation_begun
 
-    context.recorder.change(lambda record: validating(record, GATES, now), now)
+    context.recorder.change(lambda record: with_validation_begun(record, GATES, now), now)
 
 
-def _ended(context: Context, prepared: Prepared, result: RunResult, *, is_full: bool, now: datetime) -> None:
-    from agent_sync.record.machine.validation import Ending, validated
-    from agent_sync.record.receipts.signed import Looked, with_validation
+def _note_end(context: Context, prepared: Prepared, result: RunResult, *, is_full: bool, now: datetime) -> None:
+    from agent_sync.record.receipts.validation import (
+        CheckedTree,
+        LabelledRun,
+        ValidationEnd,
+        with_validation,
+        with_validation_ended,
+    )
 
-    ran = tuple((_ran(one.executed), one.id) for one in result.results if one.executed)
+    runs = tuple(LabelledRun(_ran(one.executed), one.id) for one in result.results if one.executed)
     head = prepared.repo.head()
-    committed = context.git.ask("rev-parse", "--verify", "--quiet", "HEAD^{tree}").stdout.strip()
+    committed = git_tree.committed_tree(context.git)
     tree = prepared.snapshot.tree
-    looked = Looked(head, tree, is_dirty=tree != committed, kind="gate")
-    ending = _ending(result.status) if is_full else Ending.UNDECIDED
+    checked = CheckedTree(head, tree, is_dirty=tree != committed, kind="gate")
+    end = _ending(result.status) if is_full else ValidationEnd.UNDECIDED
     try:
         context.recorder.change(
-            lambda record: with_validation(context.recorder, record, ran, looked=looked, ending=ending, now=now), now
+            lambda record: with_validation(context.recorder, record, runs, checked=checked, end=end, now=now), now
         )
     except BadKey:
         # Without a key nothing can be proven; how the run ended is known all the same.
-        context.recorder.change(lambda record: validated(record, ending, now), now)
+        context.recorder.change(lambda record: with_validation_ended(record, end, now), now)
         raise
 
 
-def _ran(executed: Executed) -> "Ran":
-    from agent_sync.record.receipts.evidence import Ran
+def _ran(executed: Executed) -> "CommandRun":
+    from agent_sync.record.receipts.receipt import CommandRun
 
     took = executed.completed_at - executed.started_at
-    return Ran(
+    return CommandRun(
         command=executed.command,
         argv=("sh", "-c", executed.command),
         cwd=executed.directory,
@@ -88,15 +94,15 @@ def _ran(executed: Executed) -> "Ran":
     )
 
 
-def _ending(status: Status) -> "Ending":
-    from agent_sync.record.machine.validation import Ending
+def _ending(status: Status) -> "ValidationEnd":
+    from agent_sync.record.receipts.validation import ValidationEnd
 
     match status:
         case Status.PASSED | Status.PASSED_WITH_WARNINGS:
-            return Ending.PASSED
+            return ValidationEnd.PASSED
         case Status.FAILED:
-            return Ending.FAILED
+            return ValidationEnd.FAILED
         case Status.RETRY_LIMIT_EXCEEDED:
-            return Ending.GIVEN_UP
+            return ValidationEnd.GIVEN_UP
         case _:
-            return Ending.UNDECIDED
+            return ValidationEnd.UNDECIDED

@@ -9,7 +9,7 @@ from agent_sync.gates.plan.plan import Skipped
 from agent_sync.gates.status import Status
 
 
-class Outcome(StrEnum):
+class JobOutcome(StrEnum):
     """How one gate ended; broken means that it could not be asked, which says nothing about the work."""
 
     PASSED = "Passed"
@@ -35,10 +35,12 @@ class JobResult:
     """How one gate ended and where to read about it."""
 
     id: str
-    outcome: Outcome
+    outcome: JobOutcome
     message: str = ""
     seconds: float = 0.0
     log: Path | None = None
+    # Where in the log the program's own output begins and ends.
+    output: tuple[int, int] | None = None
     findings: tuple[Path, ...] = ()
     executed: Executed | None = None
 
@@ -67,19 +69,19 @@ class RunResult:
     @property
     def failed(self) -> tuple[JobResult, ...]:
         """The gates that failed."""
-        return tuple(result for result in self.results if result.outcome is Outcome.FAILED)
+        return tuple(result for result in self.results if result.outcome is JobOutcome.FAILED)
 
     @property
     def broken(self) -> tuple[JobResult, ...]:
         """The gates that could not run."""
-        return tuple(result for result in self.results if result.outcome is Outcome.BROKEN)
+        return tuple(result for result in self.results if result.outcome is JobOutcome.BROKEN)
 
 
 def overall(results: tuple[JobResult, ...], *, has_warnings: bool) -> Status:
     """Return how a run ended: a real failure outranks what could not run, which outranks a pass."""
     outcomes = {result.outcome for result in results}
-    if Outcome.FAILED in outcomes:
+    if JobOutcome.FAILED in outcomes:
         return Status.FAILED
-    if Outcome.BROKEN in outcomes:
+    if JobOutcome.BROKEN in outcomes:
         return Status.INFRASTRUCTURE_ERROR
     return Status.PASSED_WITH_WARNINGS if has_warnings else Status.PASSED

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
-from agent_sync.gates.config.model import Check
-from agent_sync.gates.plan.plan import Job
-from agent_sync.gates.run.results import JobResult, Outcome
+from agent_sync.gates.config.model import GateCheck
+from agent_sync.gates.plan.plan import Job, gate_name
+from agent_sync.gates.run.results import JobOutcome, JobResult
 
 LEAST_CAP = 4
 Perform = Callable[[Job], JobResult]
@@ -62,10 +62,10 @@ class Schedule:
 
     def _one(self, job: Job) -> JobResult:
         if self._stop.is_set():
-            reason = f"fail_fast after {self._stopped_by}" if self._stopped_by else "interrupted"
-            return JobResult(job.id, Outcome.SKIPPED, reason)
+            reason = f"fail_fast after {gate_name(self._stopped_by)}" if self._stopped_by else "interrupted"
+            return JobResult(job.id, JobOutcome.SKIPPED, reason)
         result = self._perform(job)
-        if isinstance(job.gate, Check) and job.gate.fail_fast and result.outcome is not Outcome.PASSED:
+        if isinstance(job.gate, GateCheck) and job.gate.fail_fast and result.outcome is not JobOutcome.PASSED:
             self._stopped_by = job.id
             self._stop.set()
         return result

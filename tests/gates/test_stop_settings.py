@@ -1,7 +1,8 @@
 import pytest
 from support.gauntlet import write_files
 
-from agent_sync.gates.config.user_config import HookSettings, hook_settings, is_ci, is_nested, read_user
+from agent_sync.gates.config.stop_settings import HookSettings, hook_settings, is_ci, read_user
+from agent_sync.quiet.answer import has_marker
 
 
 def read(home, text):
@@ -64,9 +65,9 @@ def test_what_overrides_what(project, environment, enabled, minutes):
 
 def test_markers():
     """Nested runs and CI are known from the environment."""
-    assert is_nested({"AGENT_SYNC_NESTED": "1"})
-    assert is_nested({"GAUNTLET_STOP_HOOK_ACTIVE": "1"})
-    assert not is_nested({})
+    assert has_marker({"AGENT_SYNC_NESTED": "1"})
+    assert has_marker({"GAUNTLET_STOP_HOOK_ACTIVE": "1"})
+    assert not has_marker({})
     assert is_ci({"CI": "true"})
     assert is_ci({"GITHUB_ACTIONS": "true"})
     assert not is_ci({"CI": "1"})
