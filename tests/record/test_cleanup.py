@@ -13,22 +13,28 @@ from support.record_directories import OURS, lay_down, left_in, read
 from support.records import NOW, WAYS, after, at_step, fresh_record, with_receipt
 
 from agent_sync.errors import BadInput, IllegalMove
-from agent_sync.record.disk.cleanup import clean, destroy, due, records_in
-from agent_sync.record.disk.retention import configured, parsed, uniform
-from agent_sync.record.disk.task_directory import LOCK_NAME
-from agent_sync.record.disk.tombstones import tombstones
-from agent_sync.record.machine.chain import head_of
-from agent_sync.record.machine.following import abandoned, finished
+from agent_sync.record.disk.cleanup import (
+    clean,
+    destroy,
+    due,
+    parse_duration,
+    records_in,
+    retention_of,
+    uniform_retention,
+)
+from agent_sync.record.disk.deletion import LOCK_NAME, tombstones
+from agent_sync.record.machine.machine import head_of
 from agent_sync.record.machine.model import Owner, Record
-from agent_sync.record.machine.states import ACTIVE, Move, Standing, State
-from agent_sync.settings.tables import Record as RecordSettings
+from agent_sync.record.machine.progress import abandoned_record, completed_record
+from agent_sync.record.machine.states import ACTIVE, OwnerStanding, RecordMove, RecordState
+from agent_sync.settings.tables import RecordSettings
 from agent_sync.system import files
 
-DEFAULT = configured(RecordSettings())
-ENDED: dict[State, Record] = {
-    State.COMPLETED: finished(at_step("plan"), NOW),
-    State.FAILED: after(fresh_record(), Move.SETUP_FAILED),
-    State.ABANDONED: abandoned(at_step("plan"), "released", NOW),
+DEFAULT = retention_of(RecordSettings())
+ENDED: dict[RecordState, Record] = {
+    RecordState.COMPLETED: completed_record(at_step("plan"), NOW),
+    RecordState.FAILED: after(fresh_record(), RecordMove.SETUP_FAILED),
+    RecordState.ABANDONED: abandoned_record(at_step("plan"), "released", NOW),
 }
 
 
@@ -38,13 +44,13 @@ def days(number: float) -> timedelta:
 
 # How a task ended, how long ago: whether its record is deleted by default.
 POLICY = {
-    "completed, 29 days": (State.COMPLETED, days(29), False),
-    "completed, 30 days": (State.COMPLETED, days(30), True),
-    "failed, 13 days": (State.FAILED, days(13), False),
-    "failed, 14 days": (State.FAILED, days(14), True),
-    "abandoned, 6 days": (State.ABANDONED, days(6), False),
-    "abandoned, 7 days": (State.ABANDONED, days(7), True),
-    "completed tomorrow, by another clock": (State.COMPLETED, days(-1), False),
+    "completed, 29 days": (RecordState.COMPLETED, days(29), False),
+    "completed, 30 days": (RecordState.COMPLETED, days(30), True),
+    "failed, 13 days": (RecordState.FAILED, days(13), False),
+    "failed, 14 days": (RecordState.FAILED, days(14), True),
+    "abandoned, 6 days": (RecordState.ABANDONED, days(6), False),
+    "abandoned, 7 days": (RecordState.ABANDONED, days(7), True),
+    "completed tomorrow, by another clock": (RecordState.COMPLETED, days(-1), False),
 }
 
 
@@ -59,14 +65,14 @@ def test_cleanup_policy(state, age, is_due):
 def test_a_task_at_work_is_never_due(state):
     """However old, however short the retention."""
     record = after(fresh_record(), *WAYS[state])
-    assert due({Path("one"): record}, NOW + days(1000), uniform(timedelta())) == ()
+    assert due({Path("one"): record}, NOW + days(1000), uniform_retention(timedelta())) == ()
 
 
 def test_due_are_listed_oldest_first():
     """The list is the same each time it is asked for."""
-    older = ENDED[State.FAILED].model_copy(update={"updated_at": NOW - days(1)})
-    records = {Path("b"): ENDED[State.FAILED], Path("a"): ENDED[State.FAILED], Path("c"): older}
-    assert [str(one.directory) for one in due(records, NOW, uniform(timedelta()))] == ["c", "a", "b"]
+    older = ENDED[RecordState.FAILED].model_copy(update={"updated_at": NOW - days(1)})
+    records = {Path("b"): ENDED[RecordState.FAILED], Path("a"): ENDED[RecordState.FAILED], Path("c"): older}
+    assert [str(one.directory) for one in due(records, NOW, uniform_retention(timedelta()))] == ["c", "a", "b"]
 
 
 LENGTHS = {"0": timedelta(), "30m": timedelta(minutes=30), "12h": timedelta(hours=12), "7d": days(7), "2w": days(14)}
@@ -76,14 +82,14 @@ NO_LENGTHS = ["", "7", "d", "-7d", "7 d", "7D", "1.5d", "7days", "٧d", "9999999
 @pytest.mark.parametrize(("text", "length"), LENGTHS.items(), ids=LENGTHS)
 def test_lengths_of_time(text, length):
     """Minutes, hours, days and weeks, or nothing at all."""
-    assert parsed(text) == length
+    assert parse_duration(text) == length
 
 
 @pytest.mark.parametrize("text", NO_LENGTHS)
 def test_what_is_no_length_of_time(text):
     """The refusal shows how it is written."""
     with pytest.raises(BadInput, match="30m, 12h, 7d, 2w"):
-        parsed(text)
+        parse_duration(text)
 
 
 @pytest.fixture
@@ -93,10 +99,10 @@ def workspace(tmp_path):
     for state, record in ENDED.items():
         lay_down(root, with_id(record, f"task-{state}"))
     lay_down(root, with_id(with_receipt(at_step("plan")), "task-running"))
-    damaged = lay_down(root, with_id(ENDED[State.FAILED], "task-damaged"))
+    damaged = lay_down(root, with_id(ENDED[RecordState.FAILED], "task-damaged"))
     (damaged / "hook.json").write_text("{", encoding="utf-8")
     (root / "tasks" / "a-file").touch()
-    (root / "tasks" / "a-link").symlink_to(lay_down(tmp_path / "elsewhere", ENDED[State.FAILED]))
+    (root / "tasks" / "a-link").symlink_to(lay_down(tmp_path / "elsewhere", ENDED[RecordState.FAILED]))
     return root
 
 
@@ -125,7 +131,7 @@ def test_tombstones_keep_the_head_of_the_history(workspace):
     clean(due(records_in([workspace], read), later, DEFAULT), read, later, DEFAULT)
     lines = [json.loads(line) for line in (workspace / "tombstones.jsonl").read_text().splitlines()]
     completed = next(line for line in lines if line["task_id"] == "task-completed")
-    record = with_id(ENDED[State.COMPLETED], "task-completed")
+    record = with_id(ENDED[RecordState.COMPLETED], "task-completed")
     assert len(lines) == 3
     assert completed == {
         "task_id": "task-completed",
@@ -145,7 +151,9 @@ def test_what_changed_after_it_was_listed_is_kept(workspace):
     later = NOW + days(100)
     listed = due(records_in([workspace], read), later, DEFAULT)
     lay_down(workspace, with_id(at_step("plan"), "task-failed"))
-    lay_down(workspace, with_id(ENDED[State.ABANDONED].model_copy(update={"updated_at": later}), "task-abandoned"))
+    lay_down(
+        workspace, with_id(ENDED[RecordState.ABANDONED].model_copy(update={"updated_at": later}), "task-abandoned")
+    )
     (workspace / "tasks" / "task-completed" / "hook.json").unlink()
     assert clean(listed, read, later, DEFAULT) == ()
     assert left_in(workspace / "tasks" / "task-failed") == {*OURS, LOCK_NAME}
@@ -182,7 +190,7 @@ def test_a_torn_line_spoils_no_other(workspace):
 def test_a_task_of_the_same_name_gets_its_own_line(workspace):
     """A name is used again after its record is gone; the two are not taken for one."""
     for number in range(2):
-        record = with_id(ENDED[State.FAILED], "again").model_copy(update={"created_at": NOW + days(number)})
+        record = with_id(ENDED[RecordState.FAILED], "again").model_copy(update={"created_at": NOW + days(number)})
         lay_down(workspace, record)
         listed = due(records_in([workspace], read), NOW + days(20), DEFAULT)
         clean([one for one in listed if one.directory.name == "again"], read, NOW + days(20), DEFAULT)
@@ -204,12 +212,12 @@ def test_a_record_that_is_being_written_is_waited_for(workspace):
     assert left_in(directory) == {LOCK_NAME}
 
 
-def is_alive(_: Owner) -> Standing:
-    return Standing.ALIVE
+def is_alive(_: Owner) -> OwnerStanding:
+    return OwnerStanding.ALIVE
 
 
-def is_gone(_: Owner) -> Standing:
-    return Standing.GONE
+def is_gone(_: Owner) -> OwnerStanding:
+    return OwnerStanding.GONE
 
 
 def healthy(workspace: Path) -> Path:
@@ -255,7 +263,7 @@ def test_artifacts_that_are_a_link_are_not_followed(workspace, tmp_path):
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "precious").touch()
-    directory = lay_down(workspace, with_id(ENDED[State.FAILED], "linked"))
+    directory = lay_down(workspace, with_id(ENDED[RecordState.FAILED], "linked"))
     for file in (directory / "artifacts").rglob("*.*"):
         file.unlink()
     (directory / "artifacts" / "deep").rmdir()
@@ -270,7 +278,7 @@ def test_artifacts_that_are_a_link_are_not_followed(workspace, tmp_path):
 def test_two_cleanups_at_once(workspace):
     """Two processes that delete the same leave one line for each record, and neither fails."""
     for number in range(20):
-        lay_down(workspace, with_id(ENDED[State.FAILED], f"many-{number}"))
+        lay_down(workspace, with_id(ENDED[RecordState.FAILED], f"many-{number}"))
     cleaner = Path(__file__).parents[1] / "crash" / "record_cleaner.py"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, str(cleaner), str(workspace)]

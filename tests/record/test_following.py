@@ -6,12 +6,19 @@ from itertools import product
 import pytest
 from support.records import NOW, WAYS, after, at_step, fresh_record, with_checkpoint
 
-from agent_sync.record.machine.chain import broken_at
-from agent_sync.record.machine.following import Goal, abandoned, finished, followed, goal_of
-from agent_sync.record.machine.machine import moved
+from agent_sync.record.machine.machine import with_move
 from agent_sync.record.machine.model import Record
-from agent_sync.record.machine.states import ACTIVE, TERMINAL, Move, State, StepStatus
-from agent_sync.record.machine.templates import BUILT_IN, CLAIM_TO_CLOSE
+from agent_sync.record.machine.progress import Goal, abandoned_record, completed_record, goal_of, record_at_goal
+from agent_sync.record.machine.states import (
+    ACTIVE,
+    BUILT_IN,
+    CLAIM_TO_CLOSE,
+    TERMINAL,
+    RecordMove,
+    RecordState,
+    StepStatus,
+)
+from agent_sync.record.receipts.integrity import broken_at
 from agent_sync.task.claim.model import ChecksSeen, Claim
 from agent_sync.task.claim.phases import Phase
 
@@ -49,32 +56,34 @@ def test_where_a_claim_belongs(fields, goal):
 def reachable() -> dict[str, Record]:
     """Return a record in every state, at every step where that state has one."""
     records = {f"{state}": after(fresh_record(CLAIM_TO_CLOSE), *way) for state, way in WAYS.items()}
-    records["recovering before setup"] = after(fresh_record(CLAIM_TO_CLOSE), Move.CRASH_DETECTED)
-    records["waiting before setup"] = after(records["recovering before setup"], Move.MANUAL_REQUIRED)
-    records["completed"] = finished(at_step("close", CLAIM_TO_CLOSE), NOW)
+    records["recovering before setup"] = after(fresh_record(CLAIM_TO_CLOSE), RecordMove.CRASH_DETECTED)
+    records["waiting before setup"] = after(records["recovering before setup"], RecordMove.MANUAL_REQUIRED)
+    records["completed"] = completed_record(at_step("close", CLAIM_TO_CLOSE), NOW)
     for name in NAMES:
         running = at_step(name, CLAIM_TO_CLOSE)
-        waiting = moved(running, Move.MANUAL_REQUIRED, NOW, source="claim", reason="something else")
-        pending = after(running, Move.STEP_FAILED)
+        waiting = with_move(running, RecordMove.MANUAL_REQUIRED, NOW, source="claim", reason="something else")
+        pending = after(running, RecordMove.STEP_FAILED)
         records |= {
             f"{name} running": running,
             f"{name} with a checkpoint": with_checkpoint(running),
-            f"{name} validating": after(running, Move.STEP_OUTPUT),
+            f"{name} validating": after(running, RecordMove.STEP_OUTPUT),
             f"{name} failed once": pending,
             f"{name} waiting for the claim": waiting,
-            f"{name} refused by its validation": after(running, Move.STEP_OUTPUT, Move.VALIDATE_FAIL),
-            f"{name} recovering": after(running, Move.CRASH_DETECTED),
-            f"{name} crashed before it was tried again": after(pending, Move.CRASH_DETECTED),
-            f"{name} next": after(running, Move.STEP_COMPLETE),
-            f"{name} next, crashed": after(running, Move.STEP_COMPLETE, *_crash(name)),
-            f"{name} next, waiting": after(running, Move.STEP_COMPLETE, *_crash(name, Move.MANUAL_REQUIRED)),
+            f"{name} refused by its validation": after(running, RecordMove.STEP_OUTPUT, RecordMove.VALIDATE_FAIL),
+            f"{name} recovering": after(running, RecordMove.CRASH_DETECTED),
+            f"{name} crashed before it was tried again": after(pending, RecordMove.CRASH_DETECTED),
+            f"{name} next": after(running, RecordMove.STEP_COMPLETE),
+            f"{name} next, crashed": after(running, RecordMove.STEP_COMPLETE, *_crash(name)),
+            f"{name} next, waiting": after(
+                running, RecordMove.STEP_COMPLETE, *_crash(name, RecordMove.MANUAL_REQUIRED)
+            ),
         }
     return records
 
 
-def _crash(name: str, *moves: Move) -> tuple[Move, ...]:
+def _crash(name: str, *moves: RecordMove) -> tuple[RecordMove, ...]:
     """Nothing crashes after the last step."""
-    return () if name == NAMES[-1] else (Move.CRASH_DETECTED, *moves)
+    return () if name == NAMES[-1] else (RecordMove.CRASH_DETECTED, *moves)
 
 
 RECORDS = reachable()
@@ -83,15 +92,15 @@ AIMS = {goal.step + goal.waits: goal for _, goal in GOALS.values()}
 
 def test_the_table_has_every_state():
     """The records below are in every state there is."""
-    assert {record.state for record in RECORDS.values()} == set(State)
+    assert {record.state for record in RECORDS.values()} == set(RecordState)
 
 
 @pytest.mark.parametrize(("name", "aim"), list(product(RECORDS, AIMS)))
 def test_from_any_state_to_any_goal(name, aim):
     """One call brings the record to its goal by moves of the machine; a second changes nothing."""
     record, goal = RECORDS[name], AIMS[aim]
-    there = followed(record, goal, LATER)
-    assert followed(there, goal, LATER + timedelta(days=1)) is there
+    there = record_at_goal(record, goal, LATER)
+    assert record_at_goal(there, goal, LATER + timedelta(days=1)) is there
     assert broken_at(there, []) is None
     if record.state in TERMINAL:
         assert there is record
@@ -105,10 +114,10 @@ def test_from_any_state_to_any_goal(name, aim):
     assert [step.status for step in there.steps[:index]] == [StepStatus.COMPLETED] * index
     assert {step.status for step in there.steps[index + 1 :]} <= {StepStatus.PENDING}
     if goal.waits:
-        assert (there.state, there.waiting_for) == (State.AWAITING_HUMAN, goal.waits)
-    elif there.state not in {State.STEP_RUNNING, State.STEP_VALIDATING}:
+        assert (there.state, there.waiting_for) == (RecordState.AWAITING_HUMAN, goal.waits)
+    elif there.state not in {RecordState.STEP_RUNNING, RecordState.STEP_VALIDATING}:
         assert there is record, "only what is left to a human or to recovery is not at work, and it is not touched"
-        assert there.state in {State.AWAITING_HUMAN, State.RECOVERING}
+        assert there.state in {RecordState.AWAITING_HUMAN, RecordState.RECOVERING}
 
 
 # What was waited for at the same step: whether the claim's word ends it.
@@ -122,17 +131,17 @@ KEPT = {
 @pytest.mark.parametrize(("name", "is_kept"), KEPT.values(), ids=KEPT)
 def test_only_its_own_wait_is_ended(name, is_kept):
     """At the same step, the claim ends what it has waited for itself, and nothing else."""
-    there = followed(RECORDS[name], Goal("close"), LATER)
+    there = record_at_goal(RECORDS[name], Goal("close"), LATER)
     assert (there is RECORDS[name]) is is_kept
-    assert is_kept or there.state is State.STEP_RUNNING
+    assert is_kept or there.state is RecordState.STEP_RUNNING
 
 
 def test_within_a_phase_the_record_may_be_ahead():
     """A claim that is handed off does not pull the record back from the pull request; a later step it does."""
     handed_off = Goal("validate", upto="pull_request")
     ahead = RECORDS["pull_request running"]
-    assert followed(ahead, handed_off, LATER) is ahead
-    back = followed(RECORDS["merge waiting for the claim"], handed_off, LATER)
+    assert record_at_goal(ahead, handed_off, LATER) is ahead
+    back = record_at_goal(RECORDS["merge waiting for the claim"], handed_off, LATER)
     assert back.current_step is not None
     assert (back.current_step.step_name, back.current_step.attempt) == ("validate", 2)
 
@@ -140,16 +149,16 @@ def test_within_a_phase_the_record_may_be_ahead():
 def test_a_goal_that_is_no_step_of_the_template():
     """A record of another template does not follow a claim."""
     record = at_step("implement", "bugfix")
-    assert followed(record, Goal("merge"), LATER) is record
+    assert record_at_goal(record, Goal("merge"), LATER) is record
 
 
 def test_a_whole_claim():
     """From the claim to the close every step is completed once, in order."""
     record = fresh_record(CLAIM_TO_CLOSE)
     for _, goal in GOALS.values():
-        record = followed(record, goal, LATER)
-    record = finished(record, LATER)
-    assert record.state is State.COMPLETED
+        record = record_at_goal(record, goal, LATER)
+    record = completed_record(record, LATER)
+    assert record.state is RecordState.COMPLETED
     assert {step.status for step in record.steps} == {StepStatus.COMPLETED}
     assert all(step.completed_at == LATER for step in record.steps)
 
@@ -158,9 +167,9 @@ def test_a_whole_claim():
 def test_every_task_can_be_ended(name):
     """Finishing and giving up work from every state, and leave what has ended as it is."""
     record = RECORDS[name]
-    done, gone = finished(record, LATER), abandoned(record, "released", LATER)
+    done, gone = completed_record(record, LATER), abandoned_record(record, "released", LATER)
     if record.state in ACTIVE:
-        assert (done.state, gone.state) == (State.COMPLETED, State.ABANDONED)
+        assert (done.state, gone.state) == (RecordState.COMPLETED, RecordState.ABANDONED)
         assert gone.history[-1].details == {"reason": "released"}
         assert broken_at(done, []) is None
     else:

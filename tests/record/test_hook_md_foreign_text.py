@@ -9,10 +9,9 @@ from markdown_it import MarkdownIt
 from support.records import NASTY, NOW, after, at_step, rich_record
 
 from agent_sync.record.machine.model import Record, Recovery
-from agent_sync.record.machine.states import Advice, Move, State
-from agent_sync.record.page.render import render
-from agent_sync.record.page.render_parts import code
-from agent_sync.record.page.render_receipts import UNSIGNED, VALID
+from agent_sync.record.machine.states import RecordMove, RecordState, RecoveryAdvice
+from agent_sync.record.page.render import UNSIGNED, VALID, render
+from agent_sync.task.decision.outside_text import code
 
 VERDICTS = {"rcpt-001": VALID, "rcpt-002": "the signature does not fit what it signs", "rcpt-003": UNSIGNED}
 
@@ -49,12 +48,12 @@ def states(text: str | None) -> list[Record]:
     recovery = {
         "detected_at": NOW,
         "crash_type": "signal",
-        "last_known_state": State.STEP_RUNNING,
+        "last_known_state": RecordState.STEP_RUNNING,
         "was_validating": False,
         "reason": why,
         "validation_cmd": why,
     }
-    crashed = after(base, Move.CRASH_DETECTED)
+    crashed = after(base, RecordMove.CRASH_DETECTED)
     advices = [
         crashed.model_copy(
             update={
@@ -63,11 +62,11 @@ def states(text: str | None) -> list[Record]:
                 )
             }
         )
-        for action in Advice
+        for action in RecoveryAdvice
         for point in ("", why)
     ]
-    waiting = base.model_copy(update={"state": State.AWAITING_HUMAN, "waiting_for": why})
-    return [base, waiting, crashed, *advices, after(base, Move.STEP_OUTPUT), after(base, Move.STEP_FAILED)]
+    waiting = base.model_copy(update={"state": RecordState.AWAITING_HUMAN, "waiting_for": why})
+    return [base, waiting, crashed, *advices, after(base, RecordMove.STEP_OUTPUT), after(base, RecordMove.STEP_FAILED)]
 
 
 USUAL = [(shape(text), begins(text)) for text in (render(record, VERDICTS) for record in states("x"))]
@@ -96,7 +95,7 @@ def test_the_worst_of_foreign_text_adds_nothing(number):
 
 def test_foreign_names_in_tables_and_headings():
     """Steps and templates may have names of the user's own, and they stay names."""
-    record = after(at_step("plan"), Move.STEP_COMPLETE, Move.START_STEP)
+    record = after(at_step("plan"), RecordMove.STEP_COMPLETE, RecordMove.START_STEP)
     steps = tuple(step.model_copy(update={"name": NASTY, "receipt_id": NASTY}) for step in record.steps)
     assert record.current_step is not None
     step = record.current_step.model_copy(update={"step_name": NASTY})

@@ -5,11 +5,11 @@ import subprocess
 import pytest
 from support.history import History, sh
 
-from agent_sync.record.machine.chain import broken_at
-from agent_sync.record.machine.machine import moved
-from agent_sync.record.machine.states import Move, Trigger
+from agent_sync.record.machine.machine import with_move
+from agent_sync.record.machine.states import CheckpointCause, RecordMove
+from agent_sync.record.receipts.integrity import broken_at
 from agent_sync.settings import Settings
-from agent_sync.settings.tables import Record as RecordSettings
+from agent_sync.settings.tables import RecordSettings
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_every_commit_is_a_checkpoint(history, way):
     way(history)
     assert history.look() == ["Commit: Work"]
     checkpoint = history.record.checkpoints[-1]
-    assert (checkpoint.trigger, checkpoint.git_commit) == (Trigger.COMMIT, history.head)
+    assert (checkpoint.trigger, checkpoint.git_commit) == (CheckpointCause.COMMIT, history.head)
     assert checkpoint.git_branch == ("" if way is _detached else "main")
     assert history.record.current_step.current_checkpoint_id == checkpoint.checkpoint_id
     assert history.look() == []
@@ -239,7 +239,7 @@ def test_interval_checkpoint(history):
     """A step that runs without any checkpoint for too long gets one at the next look, and one only."""
     assert history.look(later=299) == []
     assert len(history.look(later=1)) == 1
-    assert history.record.checkpoints[-1].trigger is Trigger.INTERVAL
+    assert history.record.checkpoints[-1].trigger is CheckpointCause.INTERVAL
     assert history.look(later=299) == []
     history.commit("One")
     assert history.look(later=1) == ["Commit: One"]
@@ -247,6 +247,6 @@ def test_interval_checkpoint(history):
 
 def test_finished_task_is_left_alone(history):
     """Nothing is added to a record that has ended."""
-    history.record = moved(history.record, Move.ABANDON, history.now)
+    history.record = with_move(history.record, RecordMove.ABANDON, history.now)
     history.commit("After the end")
     assert history.reconciled() is history.record

@@ -5,7 +5,7 @@ import subprocess
 import pytest
 from support.history import History, sh
 
-from agent_sync.record.machine.states import Trigger
+from agent_sync.record.machine.states import CheckpointCause
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_push_is_a_checkpoint(history, command):
     sh(history.root, *command)
     assert history.look() == [f"Push: claude/cache → origin {short(history)}"]
     checkpoint = history.record.checkpoints[-1]
-    assert (checkpoint.trigger, checkpoint.git_commit) == (Trigger.PUSH, history.head)
+    assert (checkpoint.trigger, checkpoint.git_commit) == (CheckpointCause.PUSH, history.head)
     assert history.reconciled() is history.record
 
 

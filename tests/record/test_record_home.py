@@ -10,10 +10,10 @@ import pytest
 from support.stored_records import LATER, NOW, begun_record
 
 from agent_sync.errors import BadConfig, BadInput, BadRecord, RecordUnavailable
-from agent_sync.record.disk.active import active_record, point, unpoint
-from agent_sync.record.disk.home import Home, home_of, issue_task, slug, text_task, workspace_of
-from agent_sync.record.machine.machine import moved
-from agent_sync.record.machine.states import Move
+from agent_sync.record.disk.beginning import begin_record, issue_task, text_task
+from agent_sync.record.disk.recorder import Home, active_record, atlas_home, point, slug, unpoint, workspace_of
+from agent_sync.record.machine.machine import with_move
+from agent_sync.record.machine.states import RecordMove
 from agent_sync.worktree import worktree
 
 HOMES = {
@@ -27,14 +27,14 @@ HOMES = {
 @pytest.mark.parametrize(("environment", "root"), HOMES.values(), ids=HOMES)
 def test_home(environment, root):
     """ATLAS_HOME names the home, else it is `.atlas` in the user's own."""
-    assert str(home_of(environment).root) == root
+    assert str(atlas_home(environment)) == root
 
 
 @pytest.mark.parametrize("environment", [{}, {"HOME": "/h", "ATLAS_HOME": "x"}], ids=["nothing", "relative"])
 def test_home_must_be_known(environment):
     """A home that would depend on the directory one is in is refused."""
     with pytest.raises(BadConfig, match="absolute"):
-        home_of(environment)
+        atlas_home(environment)
 
 
 SLUGS = {
@@ -64,7 +64,8 @@ def home(tmp_path):
 
 
 def begin(home, workspace="demo-123456", wanted="issue-42", **fields):
-    return home.begin(
+    return begin_record(
+        home,
         workspace,
         wanted,
         lambda task_id, index: begun_record(task_id=task_id, task_index=index, workspace=workspace, **fields),
@@ -111,7 +112,7 @@ def test_lost_index_is_found_in_the_records(home, damage):
 def test_index_of_a_failed_beginning_is_not_used_again(home):
     """A task that could not be begun leaves a gap, and its name free."""
     with pytest.raises(ZeroDivisionError):
-        home.begin("demo-123456", "issue-42", lambda *_: 1 / 0)
+        begin_record(home, "demo-123456", "issue-42", lambda *_: 1 / 0)
     (home.root / "workspaces/demo-123456/tasks/issue-42").mkdir(parents=True)
     assert (begin(home)[1].task_id, home.store("demo-123456", "issue-42").read().task_index) == ("issue-42", 1)
 
@@ -135,9 +136,10 @@ BEGINNER = """
 import sys
 from pathlib import Path
 from support.stored_records import begun_record
-from agent_sync.record.disk.home import Home
+from agent_sync.record.disk.beginning import begin_record
+from agent_sync.record.disk.recorder import Home
 for _ in range(5):
-    Home(Path(sys.argv[1])).begin("demo-123456", "x", lambda task_id, index: begun_record(task_id=task_id, task_index=index))
+    begin_record(Home(Path(sys.argv[1])), "demo-123456", "x", lambda task_id, index: begun_record(task_id=task_id, task_index=index))
 """
 
 
@@ -161,7 +163,7 @@ def begin_here(home, place, wanted="issue-42"):
 
 
 def abandon(store):
-    return store.update(lambda record: moved(record, Move.ABANDON, LATER), LATER)
+    return store.update(lambda record: with_move(record, RecordMove.ABANDON, LATER), LATER)
 
 
 def test_pointer_names_the_active_record(home, place):

@@ -5,8 +5,8 @@ import json
 import pytest
 from support.stored_records import LATER, checkpoint, noted, receipt, stored, with_events
 
-from agent_sync.record.machine.model import ClaimNote, Owner, Recovery, Seen
-from agent_sync.record.machine.states import Advice, CrashType, State
+from agent_sync.record.machine.model import ClaimNote, Owner, Recovery, ReflogPosition
+from agent_sync.record.machine.states import CrashType, RecordState, RecoveryAdvice
 from agent_sync.record.receipts.integrity import BrokenAt, ChangedOutside, Intact
 
 
@@ -17,9 +17,9 @@ def store(tmp_path):
     recovery = Recovery(
         detected_at=LATER,
         crash_type=CrashType.SIGNAL,
-        last_known_state=State.STEP_RUNNING,
+        last_known_state=RecordState.STEP_RUNNING,
         was_validating=False,
-        recommended_action=Advice.RETRY_STEP,
+        recommended_action=RecoveryAdvice.RETRY_STEP,
         reason="x",
     )
     fields = {
@@ -27,7 +27,7 @@ def store(tmp_path):
         "receipts": (receipt(0),),
         "recovery": recovery,
         "owner": Owner(pid=1, started="2", boot_id="3", host="4", session_id="5"),
-        "reflogs": {"HEAD": Seen(offset=1, last="a")},
+        "reflogs": {"HEAD": ReflogPosition(offset=1, last="a")},
         "claim": ClaimNote(claim={"phase": "coding", "issue_number": 42}, lost_to="ann"),
     }
     one.update(lambda record: with_events(270)(record).model_copy(update=fields), LATER)
@@ -99,7 +99,7 @@ def test_every_field_is_vouched_for(store, record_property):
             continue
         found = store.integrity(rewritten(store, values))
         assert isinstance(found, ChangedOutside | BrokenAt), path
-        assert store.quarantined() == (), path
+        assert store.damaged_copies() == (), path
         tried += 1
     record_property("counted", f"changed {tried} fields of hook.json one by one: all noticed")
 

@@ -8,9 +8,15 @@ import sys
 import pytest
 from support.stored_records import MadeUpProcesses, family
 
-from agent_sync.record.crash.owner import Standing, client_process, is_transient_shell, standing
-from agent_sync.record.crash.proc import Process, SystemProcesses
+from agent_sync.record.crash.owner import (
+    Process,
+    SystemProcesses,
+    client_process,
+    is_transient_shell,
+    owner_standing,
+)
 from agent_sync.record.machine.model import Owner
+from agent_sync.record.machine.states import OwnerStanding
 
 # Commands from the nearest ancestor up, and the one that owns the work.
 FAMILIES: dict[str, tuple[tuple[str, ...], str]] = {
@@ -35,7 +41,7 @@ def test_nearest_lasting_ancestor_owns(commands, owner):
     found = client_process(proc, session_id="s")
     assert " ".join(proc.processes[found.pid].command) == owner
     assert found == Owner(pid=found.pid, started=f"{found.pid}0@pid:[1]", boot_id="boot-1", host="here", session_id="s")
-    assert standing(found, proc) is Standing.ALIVE
+    assert owner_standing(found, proc) is OwnerStanding.ALIVE
 
 
 @pytest.mark.parametrize("commands", [(), ("sh -c x",)], ids=["none", "only shells"])
@@ -44,14 +50,21 @@ def test_no_owner_is_said_so(commands):
     proc = family(*commands)
     found = client_process(proc)
     assert found == Owner(boot_id="boot-1", host="here")
-    assert standing(found, proc) is Standing.UNKNOWN
+    assert owner_standing(found, proc) is OwnerStanding.UNKNOWN
 
 
 def test_caretaker_of_orphans_owns_nothing():
-    """The first process, which adopts orphans, is no owner; a client that is the first process of a box is."""
-    for name, pid in (("/sbin/init", 0), ("/usr/lib/systemd/systemd", 0), ("claude", 1)):
-        processes = {100: Process(100, 1, "5", ("agent-sync",)), 1: Process(1, 0, "1", (name,))}
-        assert client_process(MadeUpProcesses(processes)).pid == pid
+    """Whoever adopts orphans owns nothing: the first process, whatever its name, and a caretaker of any number."""
+    for name, pid in (("/sbin/init", 1), ("claude", 1), ("/usr/lib/systemd/systemd", 77), ("(sd-pam)", 1)):
+        processes = {100: Process(100, pid, "5", ("agent-sync",)), pid: Process(pid, 0, "1", (name, "--user"))}
+        assert client_process(MadeUpProcesses(processes)).pid == 0
+
+
+@pytest.mark.parametrize("wrapper", ["timeout 60", "/usr/bin/env X=1", "nice -n 5", "setsid"])
+def test_wrapper_of_one_command_is_no_owner(wrapper):
+    """A program that runs one command and ends with it is passed over."""
+    proc = family(wrapper, "sh -c x", "claude")
+    assert client_process(proc).pid == client_process(family("sh -c x", "sh -c x", "claude")).pid
 
 
 def test_hidden_processes_are_not_dead():
@@ -59,22 +72,22 @@ def test_hidden_processes_are_not_dead():
     proc = family("claude")
     owner = client_process(proc)
     proc.is_hidden = True
-    assert standing(owner, proc) is Standing.UNKNOWN
+    assert owner_standing(owner, proc) is OwnerStanding.UNKNOWN
     assert client_process(proc).pid == 0
 
 
-STANDINGS: dict[str, tuple[dict[str, str], dict[str, str], Standing]] = {
-    "the same": ({}, {}, Standing.ALIVE),
-    "number used again": ({"started": "1@pid:[1]"}, {}, Standing.GONE),
-    "rebooted": ({}, {"boot_id": "boot-2"}, Standing.OTHER_BOOT),
-    "another machine": ({}, {"host": "there"}, Standing.OTHER_HOST),
-    "another machine, another boot": ({}, {"host": "there", "boot_id": "boot-2"}, Standing.OTHER_HOST),
-    "seen from a sandbox": ({}, {"namespace": "pid:[2]"}, Standing.UNKNOWN),
-    "no number": ({"pid": 0}, {}, Standing.UNKNOWN),
-    "no start": ({"started": ""}, {}, Standing.UNKNOWN),
-    "boot not told": ({"boot_id": ""}, {}, Standing.ALIVE),
-    "boot not told here": ({}, {"boot_id": ""}, Standing.ALIVE),
-    "no such process": ({"pid": 7}, {}, Standing.GONE),
+STANDINGS: dict[str, tuple[dict[str, str], dict[str, str], OwnerStanding]] = {
+    "the same": ({}, {}, OwnerStanding.ALIVE),
+    "number used again": ({"started": "1@pid:[1]"}, {}, OwnerStanding.GONE),
+    "rebooted": ({}, {"boot_id": "boot-2"}, OwnerStanding.OTHER_BOOT),
+    "another machine": ({}, {"host": "there"}, OwnerStanding.OTHER_HOST),
+    "another machine, another boot": ({}, {"host": "there", "boot_id": "boot-2"}, OwnerStanding.OTHER_HOST),
+    "seen from a sandbox": ({}, {"namespace": "pid:[2]"}, OwnerStanding.UNKNOWN),
+    "no number": ({"pid": 0}, {}, OwnerStanding.UNKNOWN),
+    "no start": ({"started": ""}, {}, OwnerStanding.UNKNOWN),
+    "boot not told": ({"boot_id": ""}, {}, OwnerStanding.ALIVE),
+    "boot not told here": ({}, {"boot_id": ""}, OwnerStanding.ALIVE),
+    "no such process": ({"pid": 7}, {}, OwnerStanding.GONE),
 }
 
 
@@ -85,7 +98,7 @@ def test_standing(recorded, machine, expected):
     owner = client_process(proc).model_copy(update=recorded)
     for name, value in machine.items():
         setattr(proc, name, value)
-    assert standing(owner, proc) is expected
+    assert owner_standing(owner, proc) is expected
 
 
 def test_shell_without_arguments_is_no_transient_shell():
@@ -95,7 +108,9 @@ def test_shell_without_arguments_is_no_transient_shell():
     ] == [False] * 6
 
 
-SCRIPT = "from agent_sync.record.crash.owner import *; from agent_sync.record.crash.proc import *; print(client_process(SystemProcesses(has_proc={})).model_dump_json())"
+SCRIPT = (
+    "from agent_sync.record.crash.owner import *; print(client_process(SystemProcesses(has_proc={})).model_dump_json())"
+)
 
 
 @pytest.fixture(params=[True, False], ids=["proc", "ps"])
@@ -113,7 +128,7 @@ def test_real_client_is_found_through_shells(system):
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     owner = Owner.model_validate_json(said)
     assert owner.pid == os.getpid()
-    assert standing(owner, system) is Standing.ALIVE
+    assert owner_standing(owner, system) is OwnerStanding.ALIVE
 
 
 def test_killed_process_is_gone(system):
@@ -122,11 +137,11 @@ def test_killed_process_is_gone(system):
         found = system.process(child.pid)
         started = f"{found.started}@{system.namespace}" if system.namespace else found.started
         owner = Owner(pid=child.pid, started=started, boot_id=system.boot_id, host=system.host)
-        assert standing(owner, system) is Standing.ALIVE
+        assert owner_standing(owner, system) is OwnerStanding.ALIVE
         child.send_signal(signal.SIGKILL)
         os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-        assert standing(owner, system) is Standing.GONE
-    assert standing(owner, system) is Standing.GONE
+        assert owner_standing(owner, system) is OwnerStanding.GONE
+    assert owner_standing(owner, system) is OwnerStanding.GONE
 
 
 def test_odd_names_do_not_confuse(tmp_path):

@@ -15,11 +15,11 @@ from support.prove import PROVE
 from support.stored_records import LATER, NOW, begun_record, checkpoint, noted, receipt, stored, with_events
 
 from agent_sync.errors import BadInput, BadRecord, IllegalMove, LockHeld, NoRecord, RecordUnavailable
-from agent_sync.record.disk.segments import LENGTH, store_events
+from agent_sync.record.disk.archive import SEGMENT_LENGTH, archive_events
 from agent_sync.record.disk.store import RecordStore
 from agent_sync.record.machine.model import Archive
-from agent_sync.record.machine.states import State
-from agent_sync.record.receipts.integrity import BrokenAt, Intact
+from agent_sync.record.machine.states import RecordMove, RecordState
+from agent_sync.record.receipts.integrity import BrokenAt, Intact, Restored
 from agent_sync.system import files
 
 
@@ -55,7 +55,7 @@ def test_no_record_is_none(tmp_path):
     """Where nothing was written there is no record, no change, and nothing is made."""
     store = RecordStore(tmp_path / "task")
     assert store.read() is None
-    assert store.archived() == []
+    assert store.archived_events() == []
     with pytest.raises(NoRecord):
         store.update(noted(), NOW)
     assert not store.directory.exists()
@@ -102,7 +102,7 @@ def test_derived_files_follow_the_record(tmp_path):
     record = store.update(with_events(3), LATER)
     assert record.digest in (store.directory / "HOOK.md").read_text()
     assert (store.directory / "task.json").stat().st_mtime_ns == task
-    record = store.update(lambda record: record.model_copy(update={"state": State.ABANDONED}), LATER)
+    record = store.update(lambda record: record.model_copy(update={"state": RecordState.ABANDONED}), LATER)
     values = json.loads((store.directory / "task.json").read_text())
     assert (values["outcome"], values["template"], values["steps"][0]) == (
         "abandoned",
@@ -206,8 +206,8 @@ def test_caps(tmp_path):
     many = {"checkpoints": tuple(map(checkpoint, range(70))), "receipts": tuple(map(receipt, range(70)))}
     record = store.update(lambda record: with_events(600)(record).model_copy(update=many), LATER)
     assert (len(record.history), record.archive.events) == (256, 346)
-    assert [event.seq for event in store.archived()] == list(range(346))
-    assert record.archive.head == store.archived()[-1].hash
+    assert [event.seq for event in store.archived_events()] == list(range(346))
+    assert record.archive.head == store.archived_events()[-1].hash
     assert (record.checkpoints, record.receipts) == (many["checkpoints"][-64:], many["receipts"][-64:])
     assert len(names(store.directory / "artifacts")) == 70
     assert store.integrity(record) == Intact()
@@ -225,12 +225,12 @@ def test_receipt_stays_in_its_directory(tmp_path):
 def test_segments_follow_one_another(tmp_path):
     """Event 4096 begins the second segment, and the chain goes through both."""
     store = stored(tmp_path / "task")
-    store.update(with_events(LENGTH + 250), LATER)
+    store.update(with_events(SEGMENT_LENGTH + 250), LATER)
     for number in range(20):
         record = store.update(noted(number), LATER)
-    assert record.archive.events == LENGTH + 16
+    assert record.archive.events == SEGMENT_LENGTH + 16
     lines = [(store.directory / f"hook-history-{number:04d}.jsonl").read_bytes().count(b"\n") for number in (0, 1)]
-    assert lines == [LENGTH, 16]
+    assert lines == [SEGMENT_LENGTH, 16]
     assert store.integrity(record) == Intact()
 
 
@@ -240,10 +240,10 @@ def test_crash_between_segment_and_record(tmp_path):
     record = store.update(with_events(300), LATER)
     archived = record.archive.events
     # A killed writer had moved five events on, with another story after them, and tore the sixth line.
-    store_events(store.directory, record.history[:5])
+    archive_events(store.directory, record.history[:5])
     segment = store.directory / "hook-history-0000.jsonl"
     segment.write_bytes(segment.read_bytes() + b'{"seq": 51, "torn')
-    assert len(store.archived()) == archived
+    assert len(store.archived_events()) == archived
     assert store.integrity(store.read()) == Intact()
     record = store.update(noted(), LATER)
     assert segment.read_bytes().count(b"\n") == record.archive.events == archived + 1
@@ -297,15 +297,16 @@ def test_damaged_record_falls_back(tmp_path, damage):
     (store.directory / "hook.json").write_bytes(damage)
     assert store.read() == good
     assert store.read() == good
-    (copy,) = store.quarantined()
+    (copy,) = store.damaged_copies()
     assert copy.read_bytes() == damage
     record = store.update(noted(2), LATER)
     assert store.read() == record
-    assert record.history[:-1] == good.history
+    assert record.history[:-2] == good.history
+    assert record.history[-2].trigger is RecordMove.RESTORED
     assert (store.directory / "hook.json.prev").read_bytes().count(good.digest.encode()) == 1
-    assert store.quarantined() == (copy,)
+    assert store.damaged_copies() == (copy,)
     assert f"kept as {copy.name}" in (store.directory / "task.log").read_text()
-    assert logged(store) == [0, 1, 2, 2]
+    assert logged(store) == [0, 1, 2, 2, 3]
 
 
 def test_different_damage_is_kept_apart(tmp_path):
@@ -315,8 +316,8 @@ def test_different_damage_is_kept_apart(tmp_path):
         (store.directory / "hook.json").write_bytes(damage)
         os.utime(store.directory / "hook.json", (0, 0))
         store.read()
-    assert [copy.read_bytes() for copy in store.quarantined()] == [b"one", b"two"]
-    assert store.quarantined()[0].name == "hook.json.damaged-19700101T000000Z"
+    assert [copy.read_bytes() for copy in store.damaged_copies()] == [b"one", b"two"]
+    assert store.damaged_copies()[0].name == "hook.json.damaged-19700101T000000Z"
 
 
 def test_lost_record_falls_back(tmp_path):
@@ -453,4 +454,5 @@ def test_random_order_of_trouble_converges(tmp_path):
                 (store.directory / dice.choice(["HOOK.md", "task.json", "task.log"])).unlink(missing_ok=True)
             case _:
                 store.update(with_events(dice.randrange(1, 40)), LATER)
-        assert store.integrity(store.read()) == Intact(), number
+        damaged = (store.directory / "hook.json").read_bytes().strip(b"\0") == b""
+        assert store.integrity(store.read()) == (Restored("hook.json") if damaged else Intact()), number

@@ -9,28 +9,28 @@ from support.context import Workshop
 from support.records import NOW, after, fresh_record
 
 from agent_sync.gates.run.receipts import note_began, note_ended
-from agent_sync.gates.run.results import Executed, JobResult, Outcome
+from agent_sync.gates.run.results import Executed, JobOutcome, JobResult
 from agent_sync.gates.status import Status
-from agent_sync.quiet import answer as quiet
+from agent_sync.quiet.last_words import keep_input
 from agent_sync.record import keep as recording
-from agent_sync.record.crash.resuming import resumed
-from agent_sync.record.machine.following import Goal, followed
-from agent_sync.record.machine.machine import moved
+from agent_sync.record.crash.advice import resumed_after_crash
+from agent_sync.record.disk.contents import Occasion
+from agent_sync.record.machine.machine import with_move
 from agent_sync.record.machine.model import Recovery
-from agent_sync.record.machine.states import Advice, CrashType, Move, State
-from agent_sync.record.machine.validation import Ending, validated, validating
-from agent_sync.record.observe.last_words import Occasion
-from agent_sync.record.receipts.examining import examined, found_receipt
+from agent_sync.record.machine.progress import Goal, record_at_goal
+from agent_sync.record.machine.states import CrashType, RecordMove, RecordState, RecoveryAdvice
+from agent_sync.record.receipts.proof import examine, find_receipt
 from agent_sync.record.receipts.signing import Valid
+from agent_sync.record.receipts.validation import ValidationEnd, with_validation_begun, with_validation_ended
 from agent_sync.system import clock
 from agent_sync.task.claim.phases import Phase
 
 RETRY = Recovery(
     detected_at=NOW,
     crash_type=CrashType.SIGNAL,
-    last_known_state=State.INITIALIZING,
+    last_known_state=RecordState.INITIALIZING,
     was_validating=False,
-    recommended_action=Advice.RETRY_STEP,
+    recommended_action=RecoveryAdvice.RETRY_STEP,
     reason="Nothing was under way.",
 )
 
@@ -44,22 +44,36 @@ def held(workshop, tmp_path) -> Workshop:
     return workshop
 
 
-def lay_by(held, prompt):
-    """Lay a prompt by, as a hook does that has nothing else to do."""
+def save_prompt(held, prompt):
+    """Save a prompt unread, as a hook does that has nothing else to do."""
     given = {"cwd": str(held.root), "prompt": prompt}
-    quiet.keep("on-prompt", json.dumps(given).encode())
+    keep_input("on-prompt", json.dumps(given).encode())
 
 
 def record(held):
     """Return the record as it is."""
-    return held.context.recorder.opened()[1]
+    return held.context.recorder.current().record
+
+
+def test_record_is_read_once_until_it_changes(held):
+    """One run reads an unchanged record once; what anybody else writes meanwhile is seen."""
+    recorder, now = held.context.recorder, clock.now()
+    first = recorder.current()
+    assert recorder.current() is first
+    other = recording.Recorder(recorder.place, recorder.settings, recorder.environment, recorder.git)
+    other.change(lambda old: with_move(old, RecordMove.MANUAL_REQUIRED, now, reason="wait"), now)
+    assert recorder.current().record.state == "awaiting_human"
+    other.change(lambda old: with_move(old, RecordMove.ABANDON, now), now)
+    assert recorder.current() is None
 
 
 def test_prompt_of_before_is_no_answer(held):
     """A prompt that was given before a human was waited for does not end the waiting; one that follows does."""
-    lay_by(held, "fix it")
+    save_prompt(held, "fix it")
     now = clock.now()
-    held.context.recorder.change(lambda old: moved(old, Move.MANUAL_REQUIRED, now, reason="the gates failed"), now)
+    held.context.recorder.change(
+        lambda old: with_move(old, RecordMove.MANUAL_REQUIRED, now, reason="the gates failed"), now
+    )
     recording.catch_up(held.context, Occasion("s1", said="I gave up", is_work=True))
     assert (record(held).state, record(held).current_step.prompt) == ("awaiting_human", "fix it")
     recording.catch_up(held.context, Occasion("s1", prompt="try it like this", is_work=True))
@@ -68,8 +82,8 @@ def test_prompt_of_before_is_no_answer(held):
 
 def test_wake_up_is_not_what_the_human_asked_for(held):
     """A wake-up that came quietly does not take the place of the prompt before it."""
-    lay_by(held, "fix it")
-    lay_by(held, "<task-notification>CI is green</task-notification>")
+    save_prompt(held, "fix it")
+    save_prompt(held, "<task-notification>CI is green</task-notification>")
     recording.catch_up(held.context)
     assert record(held).current_step.prompt == "fix it"
 
@@ -86,7 +100,9 @@ def test_completed_step_keeps_its_own_checkpoint(held):
 def test_human_resumes_by_command(held):
     """Whoever is waited for goes on with `agent-sync resume`, whose word is an answer."""
     now = clock.now()
-    held.context.recorder.change(lambda old: moved(old, Move.MANUAL_REQUIRED, now, reason="the gates failed"), now)
+    held.context.recorder.change(
+        lambda old: with_move(old, RecordMove.MANUAL_REQUIRED, now, reason="the gates failed"), now
+    )
     recording.catch_up(held.context, Occasion(is_work=True))
     assert record(held).state == "awaiting_human"
     recording.catch_up(held.context, Occasion(is_work=True, is_answer=True))
@@ -97,10 +113,10 @@ def test_human_resumes_by_command(held):
 def test_claim_killed_at_its_beginning_may_fail_often(crashed):
     """A claim whose record was begun and no more takes as many attempts as any other."""
     begun = fresh_record("claim-to-close")
-    taken_up = resumed(after(begun, Move.CRASH_DETECTED).model_copy(update={"recovery": RETRY}), NOW)
-    going = followed(taken_up if crashed else begun, Goal("implement"), NOW)
+    taken_up = resumed_after_crash(after(begun, RecordMove.CRASH_DETECTED).model_copy(update={"recovery": RETRY}), NOW)
+    going = record_at_goal(taken_up if crashed else begun, Goal("implement"), NOW)
     for _ in range(5):
-        going = validated(validating(going, "gates", NOW), Ending.FAILED, NOW)
+        going = with_validation_ended(with_validation_begun(going, "gates", NOW), ValidationEnd.FAILED, NOW)
     assert (going.state, going.current_step.attempt) == ("step_running", 6)
 
 
@@ -123,7 +139,7 @@ def test_newcomer_at_an_old_path_is_at_no_claim(held):
     """A clone made anew where another was holds no claim, so it is not at the record of one; with the claim it is."""
     (held.root / ".git" / "agentsync" / "record").unlink()
     held.context.store.file.unlink()
-    assert held.context.recorder.opened() is None
+    assert held.context.recorder.current() is None
     held.hold(claim())
     assert record(held).issue_number == 42
 
@@ -138,16 +154,16 @@ def test_gates_end_on_record_without_a_key(held, status, attempt):
     note_began(held.context)
     assert record(held).state == "step_validating"
     ran = Executed("make lint", str(held.root), 0, NOW, NOW, "0" * 64)
-    job = JobResult("check:.:lint", Outcome.PASSED, executed=ran)
+    job = JobResult("check:.:lint", JobOutcome.PASSED, executed=ran)
     prepared = SimpleNamespace(repo=SimpleNamespace(head=lambda: "a" * 40), snapshot=SimpleNamespace(tree="b" * 40))
     note_ended(held.context, prepared, SimpleNamespace(results=(job,), status=status), is_full=True)
     assert (record(held).state, record(held).current_step.attempt) == ("step_running", attempt)
     assert "64 hexadecimal digits" in held.said[0]
 
 
-def test_words_that_lie_by_are_for_their_owner_alone(held):
+def test_unread_input_is_for_its_owner_alone(held):
     """What was said is not masked yet while it lies by, so nobody else can read it."""
-    lay_by(held, "use the token")
+    save_prompt(held, "use the token")
     assert (held.root / ".git" / "agentsync" / "spool.on-prompt").stat().st_mode & 0o777 == 0o600
 
 
@@ -155,13 +171,13 @@ def test_every_receipt_of_a_large_run_is_kept(held):
     """One run of more gates than hook.json lists leaves a file for each of them, and each can be verified."""
     note_began(held.context)
     jobs = tuple(
-        JobResult(f"check:{number}", Outcome.PASSED, executed=Executed("lint", "/", 0, NOW, NOW, "0" * 64))
+        JobResult(f"check:{number}", JobOutcome.PASSED, executed=Executed("lint", "/", 0, NOW, NOW, "0" * 64))
         for number in range(70)
     )
     prepared = SimpleNamespace(repo=SimpleNamespace(head=lambda: "a" * 40), snapshot=SimpleNamespace(tree="b" * 40))
     note_ended(held.context, prepared, SimpleNamespace(results=jobs, status=Status.PASSED), is_full=True)
-    kept = held.context.recorder.opened()
-    assert (len(kept[1].receipts), kept[1].receipts_total) == (64, 70)
-    found = found_receipt("rcpt-001", [kept])
+    kept = held.context.recorder.current()
+    assert (len(kept.record.receipts), kept.record.receipts_total) == (64, 70)
+    found = find_receipt("rcpt-001", [kept])
     assert found
-    assert isinstance(examined(*found, held.context.environment), Valid)
+    assert isinstance(examine(*found, held.context.environment), Valid)

@@ -5,13 +5,12 @@ from pathlib import Path
 import pytest
 from support.history import History, sh
 
-from agent_sync.record.machine.model import Seen
-from agent_sync.record.observe.happened import Kind, kind_of
-from agent_sync.record.observe.reflogs import LONGEST, Entry, end_of, portion_of
+from agent_sync.record.machine.model import ReflogPosition
+from agent_sync.record.observe.reflogs import LONGEST, EntryKind, ReflogEntry, end_of, kind_of, portion_of
 
 A, B, C, D = (letter * 40 for letter in "abcd")
 ZERO = "0" * 40
-K = Kind
+K = EntryKind
 
 
 def line(old: str, new: str, message: str, time: int = 1_700_000_000) -> bytes:
@@ -34,19 +33,19 @@ def log(tmp_path) -> Path:
     return file
 
 
-def seen_now(log: Path, sha: str = B) -> Seen:
+def seen_now(log: Path, sha: str = B) -> ReflogPosition:
     end = end_of(log)
     assert end
     return end.seen(sha)
 
 
-def news(log: Path, seen: Seen) -> tuple[list[str], bool]:
+def news(log: Path, seen: ReflogPosition) -> tuple[list[str], bool]:
     portion = portion_of(log, seen)
     assert portion
     return [entry.message for entry in portion.entries], portion.is_continuous
 
 
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, EntryKind] = {
     "commit: x": K.COMMIT,
     "commit: Fast-forward": K.COMMIT,
     "commit: checkout: moving from a to b": K.COMMIT,
@@ -94,7 +93,7 @@ KINDS: dict[str, Kind] = {
 @pytest.mark.parametrize(("message", "kind"), KINDS.items(), ids=KINDS)
 def test_words_of_git(message, kind):
     """Git's own words tell whether a commit was made; the subject of a commit may be any of them."""
-    assert kind_of(Entry(A, B, 0, message)) is kind
+    assert kind_of(ReflogEntry(A, B, 0, message)) is kind
 
 
 def test_only_what_was_added_is_read(log):
@@ -188,7 +187,7 @@ def test_very_much_news_is_read_from_its_end(log):
 
 def test_missing_log(tmp_path):
     """No log is not the same as no news."""
-    assert portion_of(tmp_path / "none", Seen()) is None
+    assert portion_of(tmp_path / "none", ReflogPosition()) is None
     assert end_of(tmp_path / "none") is None
 
 
@@ -342,7 +341,7 @@ def test_commit_last_seen_is_gone(history):
     """When the commit last seen is gone for good, the present one is told."""
     history.look()
     unlogged(history.root)
-    lost = dict.fromkeys(history.record.reflogs, Seen(last="f" * 40))
+    lost = dict.fromkeys(history.record.reflogs, ReflogPosition(last="f" * 40))
     history.record = history.record.model_copy(update={"reflogs": lost})
     history.commit("One")
     history.commit("Two")

@@ -19,16 +19,12 @@ from support.records import (
 )
 
 from agent_sync import __version__
-from agent_sync.record.crash.advice import Circumstances, diagnosed
-from agent_sync.record.crash.resuming import recovered
-from agent_sync.record.machine.following import Goal, followed
-from agent_sync.record.machine.machine import moved
-from agent_sync.record.machine.states import TERMINAL, Move, Standing, State
-from agent_sync.record.machine.validation import GATES
-from agent_sync.record.page.render import render
-from agent_sync.record.page.render_parts import length
-from agent_sync.record.page.render_receipts import UNSIGNED, VALID
-from agent_sync.record.page.synopsis import synopsis
+from agent_sync.record.crash.advice import Circumstances, diagnosis, with_crash
+from agent_sync.record.machine.machine import with_move
+from agent_sync.record.machine.progress import Goal, record_at_goal
+from agent_sync.record.machine.states import GATES, TERMINAL, OwnerStanding, RecordMove, RecordState
+from agent_sync.record.page.render import UNSIGNED, VALID, length, render
+from agent_sync.record.page.session_text import synopsis
 
 GOLDEN = Path(__file__).parents[1] / "fixtures" / "recovery" / "HOOK.md"
 VERDICTS = {"rcpt-001": VALID, "rcpt-002": "the signature does not fit what it signs", "rcpt-003": UNSIGNED}
@@ -97,40 +93,40 @@ def test_a_failed_command_is_never_shown_as_a_pass():
     assert "`rcpt-003` ✓, exit code 2" in render(record.model_copy(update={"steps": steps}), {"rcpt-003": VALID})
 
 
-GONE = Circumstances(Standing.GONE, NOW, stale_s=300, max_recoveries=3)
+GONE = Circumstances(OwnerStanding.GONE, NOW, stale_s=300, max_recoveries=3)
 
 # Where the task stands: what the file tells to do.
 TOLD = {
     "setup": (fresh_record(), "### ✅ START: Set the task up"),
-    "pending": (after(fresh_record(), Move.SETUP_COMPLETE), "### ✅ START: Begin the `analyze` step"),
+    "pending": (after(fresh_record(), RecordMove.SETUP_COMPLETE), "### ✅ START: Begin the `analyze` step"),
     "running": (at_step("implement"), "### ✅ RESUME: Continue the `implement` step"),
     "validating": (
-        after(at_step("plan"), Move.STEP_OUTPUT),
+        after(at_step("plan"), RecordMove.STEP_OUTPUT),
         "### ✅ VALIDATE: Finish the validation of the `plan` step",
     ),
-    "waiting": (moved(at_step("plan"), Move.MANUAL_REQUIRED, NOW, reason="who?"), "1. Waiting for: `who?`"),
+    "waiting": (with_move(at_step("plan"), RecordMove.MANUAL_REQUIRED, NOW, reason="who?"), "1. Waiting for: `who?`"),
     "waiting for the merge": (
-        followed(at_step("merge", "claim-to-close"), Goal("merge", waits="PR #45"), NOW),
+        record_at_goal(at_step("merge", "claim-to-close"), Goal("merge", waits="PR #45"), NOW),
         "3. CI passed on the PR; leave the merge to a human (`agent-sync sync`)",
     ),
     "waiting for consent": (
-        followed(at_step("close", "claim-to-close"), Goal("close", waits="a human decides"), NOW),
+        record_at_goal(at_step("close", "claim-to-close"), Goal("close", waits="a human decides"), NOW),
         "3. The PR is merged; a human decides with `/done` whether issue #1 is closed (`agent-sync done`)",
     ),
     "waiting after failing gates": (
-        moved(at_step("implement", "claim-to-close"), Move.MANUAL_REQUIRED, NOW, reason="the gates failed"),
+        with_move(at_step("implement", "claim-to-close"), RecordMove.MANUAL_REQUIRED, NOW, reason="the gates failed"),
         "3. Their answer in this session resumes the task, and so does their `agent-sync resume`",
     ),
     "validating by a command": (
-        moved(at_step("plan"), Move.STEP_OUTPUT, NOW, command="make test"),
-        "2. Run `agent-sync validate -- make test`",
+        with_move(at_step("plan"), RecordMove.STEP_OUTPUT, NOW, command="make test"),
+        "2. Run `agent-sync validate`: it runs `make test` again",
     ),
     "validating by the gates": (
-        moved(at_step("implement", "claim-to-close"), Move.STEP_OUTPUT, NOW, command=GATES),
+        with_move(at_step("implement", "claim-to-close"), RecordMove.STEP_OUTPUT, NOW, command=GATES),
         "2. Run `agent-sync validate`: it runs the gates",
     ),
     "validating by nobody knows what": (
-        after(at_step("plan"), Move.STEP_OUTPUT),
+        after(at_step("plan"), RecordMove.STEP_OUTPUT),
         "2. Run `agent-sync validate -- CMD`",
     ),
     "retry": (at_step("plan"), "### ✅ RETRY: Begin the `plan` step again"),
@@ -140,8 +136,8 @@ TOLD = {
         "### ✅ RESUME: Continue the `implement` step from checkpoint `ckpt-00000000`",
     ),
     "validate again": (
-        moved(at_step("plan"), Move.STEP_OUTPUT, NOW, command="make test"),
-        "2. Run `agent-sync validate -- make test`",
+        with_move(at_step("plan"), RecordMove.STEP_OUTPUT, NOW, command="make test"),
+        "2. Run `agent-sync validate`: it runs `make test` again",
     ),
     "manual": (at_step("implement"), "### ✅ WAIT: A human must act"),
     "claim handed off": (
@@ -161,20 +157,20 @@ def test_what_to_do_now(name):
     """Each state and each advice has its own instructions."""
     record, line = TOLD[name]
     if name in AFTER_A_CRASH:
-        recovery = diagnosed(record, GONE)
+        recovery = diagnosis(record, GONE)
         assert recovery is not None
-        record = recovered(record, recovery, NOW)
+        record = with_crash(record, recovery, NOW)
     assert line in render(record, {})
 
 
 def test_skipping_names_the_next_step():
     """A step that is proven done leads on to the next, the last one to the end."""
-    found = Circumstances(Standing.GONE, NOW, 300, 3, valid_receipts=frozenset({"rcpt-001"}), tree="7" * 40)
+    found = Circumstances(OwnerStanding.GONE, NOW, 300, 3, valid_receipts=frozenset({"rcpt-001"}), tree="7" * 40)
     for name, line in {"plan": "the next step: `implement`", "pull_request": "It was the last step"}.items():
         record = with_receipt(at_step(name))
-        recovery = diagnosed(record, found)
+        recovery = diagnosis(record, found)
         assert recovery is not None
-        assert line in render(recovered(record, recovery, NOW), {})
+        assert line in render(with_crash(record, recovery, NOW), {})
 
 
 @pytest.mark.parametrize("state", sorted(TERMINAL))
@@ -243,7 +239,7 @@ def test_how_long_it_took(seconds, said):
 def test_synopsis(state):
     """The one line names task, state, step and file; a task that has ended has none."""
     line = synopsis(after(fresh_record(), *WAYS[state]), "/home/me/.atlas/workspaces/demo/tasks/fix")
-    step = "none yet (0/7)" if state is State.INITIALIZING else '"analyze" (1/7)'
+    step = "none yet (0/7)" if state is RecordState.INITIALIZING else '"analyze" (1/7)'
     assert line == (
         ""
         if state in TERMINAL

@@ -13,8 +13,7 @@ import pytest
 
 from agent_sync.errors import AgentSyncError, BadInput
 from agent_sync.record.receipts import running
-from agent_sync.record.receipts.running import Artifacts, Surroundings
-from agent_sync.record.receipts.tee import Outlet
+from agent_sync.record.receipts.running import Artifacts, Outlet, RunSettings
 from agent_sync.system.processes import Processes
 
 EMPTY = hashlib.sha256(b"").hexdigest()
@@ -32,7 +31,7 @@ def run(tmp_path, artifacts):
     (tmp_path / "work").mkdir()
 
     def perform(command, *, shown=None, processes=None, cwd=tmp_path / "work", **options):
-        surroundings = Surroundings(cwd, dict(os.environ), processes or Processes(), **options)
+        surroundings = RunSettings(cwd, dict(os.environ), processes or Processes(), **options)
         return running.run(command, surroundings, artifacts, shown=shown)
 
     return perform
@@ -141,8 +140,8 @@ LARGE = """
 import os, resource, sys
 from pathlib import Path
 from agent_sync.system.processes import Processes
-from agent_sync.record.receipts.running import Artifacts, Surroundings, run
-surroundings = Surroundings(Path("/"), dict(os.environ), Processes())
+from agent_sync.record.receipts.running import Artifacts, RunSettings, run
+surroundings = RunSettings(Path("/"), dict(os.environ), Processes())
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 ran = run("head -c 52428800 /dev/zero; head -c 10485760 /dev/zero >&2", surroundings, Artifacts(Path(sys.argv[1]), "r"))
 print(ran.stdout_hash, ran.stderr_hash, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)

@@ -2,8 +2,8 @@ import pytest
 from slip10_vectors import VECTORS
 
 from agent_sync.errors import BadInput
-from agent_sync.record.receipts import ed25519, slip10
-from agent_sync.record.receipts.master import receipt_path
+from agent_sync.record.receipts import ed25519
+from agent_sync.record.receipts.keys import receipt_path
 
 ROWS = [(seed, *row) for seed, rows in VECTORS.items() for row in rows]
 
@@ -11,9 +11,9 @@ ROWS = [(seed, *row) for seed, rows in VECTORS.items() for row in rows]
 @pytest.mark.parametrize(("seed", "path", "chain_code", "private", "public"), ROWS, ids=[row[1] for row in ROWS])
 def test_published_vectors(seed, path, chain_code, private, public):
     """Every level of the published vectors comes out: chain code, private key and public key."""
-    node = slip10.node_at(bytes.fromhex(seed), path)
+    node = ed25519.node_at(bytes.fromhex(seed), path)
     assert (node.chain_code.hex(), node.key.hex()) == (chain_code, private)
-    assert slip10.derive(bytes.fromhex(seed), path) == node.key
+    assert ed25519.derive(bytes.fromhex(seed), path) == node.key
     assert ed25519.public_key(node.key).hex() == public
 
 
@@ -29,8 +29,8 @@ PATHS = {
 @pytest.mark.parametrize(("spelled", "canonical"), PATHS.values(), ids=PATHS)
 def test_spellings_of_a_path(spelled, canonical):
     """Every spelling of a path is normalised to the one with all steps hardened, and leads to the same key."""
-    assert slip10.canonical_path(spelled) == canonical
-    assert slip10.derive(bytes(32), spelled) == slip10.derive(bytes(32), canonical)
+    assert ed25519.canonical_path(spelled) == canonical
+    assert ed25519.derive(bytes(32), spelled) == ed25519.derive(bytes(32), canonical)
 
 
 NO_PATHS = {
@@ -54,27 +54,27 @@ NO_PATHS = {
 def test_what_is_no_path(path):
     """Whatever is no path is refused and never guessed at."""
     with pytest.raises(BadInput, match="path"):
-        slip10.canonical_path(path)
+        ed25519.canonical_path(path)
 
 
 @pytest.mark.parametrize("index", [-1, 1 << 31])
 def test_index_out_of_bounds(index):
     """An index that does not fit into 31 bits has no key."""
     with pytest.raises(BadInput, match="between 0 and 2147483647"):
-        slip10.child(slip10.master(bytes(32)), index)
+        ed25519.child(ed25519.master_node(bytes(32)), index)
 
 
 @pytest.mark.parametrize("length", [0, 15, 65])
 def test_seed_of_a_wrong_length(length):
     """A seed has between 128 and 512 bits."""
     with pytest.raises(BadInput, match=f"not {length}"):
-        slip10.master(bytes(length))
+        ed25519.master_node(bytes(length))
 
 
 def test_secrets_are_not_shown():
     """A node that ends up in a log or a traceback does not tell its key."""
-    assert slip10.master(bytes(32)).key.hex()[:8] not in repr(slip10.master(bytes(32)))
-    assert repr(slip10.master(bytes(32))) == "Node()"
+    assert ed25519.master_node(bytes(32)).key.hex()[:8] not in repr(ed25519.master_node(bytes(32)))
+    assert repr(ed25519.master_node(bytes(32))) == "KeyNode()"
 
 
 def test_path_of_a_receipt():

@@ -8,11 +8,14 @@ import pytest
 from support.history import History, sh
 
 from agent_sync.errors import GitFailed
-from agent_sync.record.disk import snapshots as snapshot_limits
-from agent_sync.record.disk.paths import meant, shown
-from agent_sync.record.disk.snapshots import snapshots
-from agent_sync.record.observe import touched as touched_limits
-from agent_sync.record.observe.touched import files_touched, working_tree_state
+from agent_sync.record.observe import checkpoints as limits
+from agent_sync.record.observe.checkpoints import (
+    files_touched,
+    quoted_path,
+    snapshots,
+    unquoted_path,
+    working_tree_state,
+)
 from agent_sync.system.git import Git
 from agent_sync.system.processes import Processes
 
@@ -59,9 +62,9 @@ def test_base_that_says_nothing(history, base):
 
 def test_list_is_bounded(history):
     """Of very many files the first ones are told."""
-    for number in range(touched_limits.MOST + 5):
+    for number in range(limits.MOST_FILES_TOUCHED + 5):
         (history.root / f"{number:04}").touch()
-    assert files_touched(history.git, "") == tuple(f"{number:04}" for number in range(touched_limits.MOST))
+    assert files_touched(history.git, "") == tuple(f"{number:04}" for number in range(limits.MOST_FILES_TOUCHED))
 
 
 def test_names_that_are_no_text(history):
@@ -77,8 +80,8 @@ def test_names_that_are_no_text(history):
 @pytest.mark.parametrize("name", ["plain.py", "with space", '"', '"x', 'a"b', "a\\b", "\udce9\\351", "\t", ""])
 def test_quoting_can_be_undone(name):
     """Whatever was shown is what is meant."""
-    assert meant(shown(name)) == name
-    assert shown(name).encode() or not name
+    assert unquoted_path(quoted_path(name)) == name
+    assert quoted_path(name).encode() or not name
 
 
 def test_state_of_the_tree(history):
@@ -130,13 +133,13 @@ def test_how_files_lie(tmp_path):
 
 def test_large_and_many_files(tmp_path):
     """A file beyond the limit has no hash, and no more files than the limit are looked at."""
-    for name, size in (("large", snapshot_limits.LARGEST + 1), ("fits", snapshot_limits.LARGEST)):
+    for name, size in (("large", limits.LARGEST_HASHED + 1), ("fits", limits.LARGEST_HASHED)):
         with (tmp_path / name).open("wb") as file:
             file.truncate(size)
     large, fits = snapshots(str(tmp_path), ("large", "fits"))
-    assert (large.size, large.sha256, large.mod_time != "") == (snapshot_limits.LARGEST + 1, "", True)
+    assert (large.size, large.sha256, large.mod_time != "") == (limits.LARGEST_HASHED + 1, "", True)
     assert len(fits.sha256) == 16
-    assert len(snapshots(str(tmp_path), (str(number) for number in range(99)))) == snapshot_limits.MOST
+    assert len(snapshots(str(tmp_path), (str(number) for number in range(99)))) == limits.MOST_SNAPSHOTS
 
 
 def test_checkpoint_tells_the_files(history):

@@ -1,8 +1,8 @@
 import pytest
 from support.receipts import MASTER, receipt
 
+from agent_sync.cli.record.hook_proof import exit_status, receipt_report
 from agent_sync.record.receipts.signing import Invalid, Unsigned, Valid, verify
-from agent_sync.record.receipts.verification_text import exit_status, lines
 
 OURS = Valid(passed=True, is_ours=True)
 
@@ -10,7 +10,7 @@ OURS = Valid(passed=True, is_ours=True)
 def test_receipt_that_passed():
     """What is printed for a valid receipt is what the documentation shows."""
     signed = receipt()
-    assert lines(signed, verify(signed, trusted_account=MASTER.account_public)) == (
+    assert receipt_report(signed, verify(signed, trusted_account=MASTER.account_public)) == (
         "Receipt: rcpt-003",
         "Step: analyze",
         "Command: magex lint",
@@ -64,7 +64,7 @@ ENDINGS = {
 @pytest.mark.parametrize(("signed", "verdict", "ending"), ENDINGS.values(), ids=ENDINGS)
 def test_endings(signed, verdict, ending):
     """The last sentences follow the verdict and the exit code, and say no more than was shown."""
-    assert lines(signed, verdict)[5:] == ending
+    assert receipt_report(signed, verdict)[5:] == ending
 
 
 STATUSES = {
@@ -97,9 +97,9 @@ FOREIGN = {
 @pytest.mark.parametrize(("command", "shown"), FOREIGN.values(), ids=FOREIGN)
 def test_foreign_text_cannot_pose_as_ours(command, shown):
     """Whatever a command or a name holds, it stays on its line and is seen."""
-    printed = lines(receipt(command=command), OURS)
+    printed = receipt_report(receipt(command=command), OURS)
     assert printed[2] == f"Command: {shown}"
     posing = receipt().model_copy(update={"step_name": command, "receipt_id": command, "key_path": command})
-    printed = lines(posing, OURS)
+    printed = receipt_report(posing, OURS)
     assert len(printed) == 9
     assert (printed[0], printed[1], printed[4]) == (f"Receipt: {shown}", f"Step: {shown}", f"Key Path: {shown}")

@@ -1,61 +1,85 @@
-"""Decides whether a task has crashed and what to do about it."""
+"""Decides whether a task has crashed and what to do about it, and resumes it accordingly; pure."""
 
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import assert_never
 
+from agent_sync.record.machine.machine import with_move, with_rework
 from agent_sync.record.machine.model import Checkpoint, Record, Recovery, StepContext
-from agent_sync.record.machine.progress import progressed, unanswered_receipts
-from agent_sync.record.machine.states import TERMINAL, Advice, CrashType, Standing, State
-from agent_sync.record.machine.validation import validation_command
+from agent_sync.record.machine.progress import (
+    since_crash,
+    unanswered_receipts,
+    with_objection,
+    with_progress_counted,
+)
+from agent_sync.record.machine.states import (
+    CLAIM_TO_CLOSE,
+    TERMINAL,
+    CrashType,
+    OwnerStanding,
+    RecordMove,
+    RecordState,
+    RecoveryAdvice,
+    StepStatus,
+)
+from agent_sync.record.machine.validations import validation_command
 
 # Nothing was under way here: there is nothing a crash could have interrupted, or it is known already.
-NEVER_CRASHED = TERMINAL | {State.AWAITING_HUMAN, State.RECOVERING}
-_AT_WORK = frozenset({State.STEP_RUNNING, State.STEP_VALIDATING})
+NEVER_CRASHED = TERMINAL | {RecordState.AWAITING_HUMAN}
+_AT_WORK = frozenset({RecordState.STEP_RUNNING, RecordState.STEP_VALIDATING})
+_RECOVERING = RecordState.RECOVERING
 
 
 @dataclass(frozen=True)
 class Circumstances:
     """What was found out about a task besides its record."""
 
-    standing: Standing
+    standing: OwnerStanding
     now: datetime
     stale_s: float
     max_recoveries: int
-    # Why the work must not go on, in GitHub's words; empty where nothing speaks against it.
+    # Why the work must not continue, in GitHub's words; empty where nothing speaks against it.
     outside: str = ""
     # The receipts whose signature was verified.
     valid_receipts: AbstractSet[str] = frozenset()
     # The tree of the working directory; empty where it is not exactly what is committed.
     tree: str = ""
+    # The commit that is checked out.
+    head: str = ""
+    # Whether the validation that was begun still runs, without the client that asked for it; and what it printed.
+    is_validation_alive: bool = False
+    validation_output: str = ""
 
 
 @dataclass(frozen=True)
-class Advised:
+class Recommendation:
     """What to do, and why."""
 
-    action: Advice
+    action: RecoveryAdvice
     reason: str
     checkpoint_id: str = ""
 
 
-def diagnosed(record: Record, found: Circumstances, *, caught_up: Record | None = None) -> Recovery | None:
+def diagnosis(record: Record, found: Circumstances, *, caught_up: Record | None = None) -> Recovery | None:
     """Return what happened and what to do about it; None where nothing has crashed.
 
-    Whether it has crashed is told from the record as it was left, what to do from the one that git was asked for.
+    The record as it was left says whether it has crashed; the one that git was asked for says what to do.
     """
     crash = _crash(record, found)
     if crash is None:
         return None
-    advice = advised(caught_up or record, found)
+    # A session that died before it got anywhere leaves the task where the one before had left it.
+    state = record.recovery.last_known_state if record.state is _RECOVERING and record.recovery else record.state
+    advice = advice_for((caught_up or record).model_copy(update={"state": state}), found)
+    was_validating = state is RecordState.STEP_VALIDATING
     return Recovery(
         detected_at=found.now,
         crash_type=crash,
-        last_known_state=record.state,
-        was_validating=record.state is State.STEP_VALIDATING,
-        validation_cmd=validation_command(record) if record.state is State.STEP_VALIDATING else "",
-        partial_output=record.current_step.last_output if record.current_step else "",
+        last_known_state=state,
+        was_validating=was_validating,
+        validation_cmd=validation_command(record) if was_validating else "",
+        partial_output=found.validation_output if was_validating else "",
         recommended_action=advice.action,
         reason=advice.reason,
         last_checkpoint_id=advice.checkpoint_id,
@@ -63,52 +87,61 @@ def diagnosed(record: Record, found: Circumstances, *, caught_up: Record | None 
     )
 
 
-def advised(record: Record, found: Circumstances) -> Advised:
+def advice_for(record: Record, found: Circumstances) -> Recommendation:
     """Return what to do after a crash: the way that repeats least, and none that would skip anything."""
     if found.outside:
-        return Advised(Advice.MANUAL, f"Do not resume: {found.outside}")
-    tries = progressed(record).recoveries_without_progress
+        return Recommendation(RecoveryAdvice.AWAIT_HUMAN, found.outside)
+    tries = with_progress_counted(record).recoveries_without_progress
     if tries >= found.max_recoveries:
-        return Advised(Advice.MANUAL, f"The task crashed {tries + 1} times without any progress in between.")
+        return Recommendation(
+            RecoveryAdvice.MANUAL, f"The task crashed {tries + 1} times without any progress in between."
+        )
     step = record.current_step
     if step is None or record.state not in _AT_WORK:
-        return Advised(Advice.RETRY_STEP, "The step had not started.")
-    return _advised_at_work(record, step, found)
+        return Recommendation(RecoveryAdvice.RETRY_STEP, "The step had not started.")
+    return _advice_at_work(record, step, found)
 
 
 def _crash(record: Record, found: Circumstances) -> CrashType | None:
-    if record.state in NEVER_CRASHED:
+    if record.state in NEVER_CRASHED or (record.state is _RECOVERING and not _is_taken_up(record)):
+        return None
+    if record.owner.has_left or found.is_validation_alive:
         return None
     match found.standing:
-        case Standing.ALIVE:
+        case OwnerStanding.ALIVE:
             return None
-        case Standing.GONE:
+        case OwnerStanding.GONE:
             return CrashType.SIGNAL
-        case Standing.OTHER_BOOT:
+        case OwnerStanding.OTHER_BOOT:
             return CrashType.UNKNOWN
-        case Standing.OTHER_HOST | Standing.UNKNOWN:
+        case OwnerStanding.OTHER_HOST | OwnerStanding.UNKNOWN:
             # Nobody here can see whether that process lives, so only its silence can tell.
             is_stale = found.now - record.updated_at > timedelta(seconds=found.stale_s)
-            return CrashType.UNKNOWN if is_stale else None
+            return CrashType.TIMEOUT if is_stale else None
         case _:
             assert_never(found.standing)
 
 
-def _advised_at_work(record: Record, step: StepContext, found: Circumstances) -> Advised:
+def _advice_at_work(record: Record, step: StepContext, found: Circumstances) -> Recommendation:
     proof = _proof(record, step, found)
     if proof:
-        return Advised(Advice.SKIP_STEP, f"Receipt {proof} shows that the step passed for exactly this tree.")
-    if record.state is State.STEP_VALIDATING:
-        return Advised(Advice.RETRY_VALIDATION, "The validation was interrupted: its result is unknown.")
+        return Recommendation(
+            RecoveryAdvice.SKIP_STEP, f"Receipt {proof} shows that the step passed for exactly this tree."
+        )
+    if record.state is RecordState.STEP_VALIDATING:
+        reason = "The validation was interrupted: its result is unknown. `agent-sync validate` runs it again."
+        return Recommendation(RecoveryAdvice.RETRY_VALIDATION, reason)
     last = _last_checkpoint(record, step)
     if last:
-        reason = f"Checkpoint {last.checkpoint_id} holds what this attempt had reached."
-        return Advised(Advice.RETRY_STEP, reason, last.checkpoint_id)
+        reason = f"Checkpoint {last.checkpoint_id} holds what this step had reached."
+        return Recommendation(RecoveryAdvice.RETRY_STEP, reason, last.checkpoint_id)
+    if found.tree and found.head and found.head == step.base_commit:
+        return Recommendation(RecoveryAdvice.RETRY_STEP, "The step had just begun: nothing was changed.")
     if not record.steps[step.step_index].idempotent:
-        return Advised(Advice.MANUAL, "The step has no checkpoint and may not be safe to repeat.")
+        return Recommendation(RecoveryAdvice.MANUAL, "The step has no checkpoint and may not be safe to repeat.")
     if 0 < step.max_attempts <= step.attempt:
-        return Advised(Advice.MANUAL, f"All {step.max_attempts} attempts at the step are used.")
-    return Advised(Advice.RETRY_STEP, "The step has no checkpoint and is safe to repeat.")
+        return Recommendation(RecoveryAdvice.MANUAL, f"All {step.max_attempts} attempts at the step are used.")
+    return Recommendation(RecoveryAdvice.RETRY_STEP, "The step has no checkpoint and is safe to repeat.")
 
 
 def _proof(record: Record, step: StepContext, found: Circumstances) -> str:
@@ -127,7 +160,70 @@ def _proof(record: Record, step: StepContext, found: Circumstances) -> str:
 
 
 def _last_checkpoint(record: Record, step: StepContext) -> Checkpoint | None:
-    """Return the last checkpoint of this attempt: what an earlier one had reached was given up."""
-    own = (step.step_name, step.step_index, step.attempt)
-    made = [point for point in record.checkpoints if (point.step_name, point.step_index, point.attempt) == own]
+    """Return the last checkpoint of the step; in a claim a failed gate begins a new attempt, and gives nothing up."""
+    is_claim = record.template == CLAIM_TO_CLOSE
+    made = [
+        point
+        for point in record.checkpoints
+        if (point.step_name, point.step_index) == (step.step_name, step.step_index)
+        and (is_claim or point.attempt == step.attempt)
+    ]
     return made[-1] if made else None
+
+
+def _is_taken_up(record: Record) -> bool:
+    """Tell whether another session has worked on the task since its crash was noted."""
+    return any(event.trigger is RecordMove.OWNER for event in since_crash(record))
+
+
+def with_crash(record: Record, recovery: Recovery, now: datetime) -> Record:
+    """Return the record with its crash noted; one that cannot have crashed is returned as it is."""
+    if record.state in NEVER_CRASHED or (record.state is _RECOVERING and not _is_taken_up(record)):
+        return record
+    action, reason = recovery.recommended_action, recovery.reason
+    tries = with_progress_counted(record).recoveries_without_progress + 1
+    noted = with_move(record, RecordMove.CRASH_DETECTED, now, crash_type=recovery.crash_type.value, action=action.value)
+    noted = noted.model_copy(update={"recovery": recovery, "recoveries_without_progress": tries})
+    match action:
+        case RecoveryAdvice.MANUAL:
+            return with_move(noted, RecordMove.MANUAL_REQUIRED, now, reason=reason)
+        case RecoveryAdvice.AWAIT_HUMAN:
+            return with_objection(noted, reason, now)
+        case RecoveryAdvice.SKIP_STEP | RecoveryAdvice.RETRY_VALIDATION | RecoveryAdvice.RETRY_STEP:
+            return noted
+        case _:
+            assert_never(action)
+
+
+def resumed_after_crash(record: Record, now: datetime) -> Record:
+    """Return the record of a task whose agent really continues after a crash; any other is returned as it is."""
+    if record.state is not RecordState.RECOVERING:
+        return record
+    if record.recovery is None:
+        return with_move(record, RecordMove.MANUAL_REQUIRED, now, reason="It is not known what was under way.")
+    match record.recovery.recommended_action:
+        case RecoveryAdvice.SKIP_STEP:
+            return _with_step_started(with_progress_counted(with_move(record, RecordMove.SKIP_STEP, now)), now)
+        case RecoveryAdvice.RETRY_VALIDATION:
+            return with_move(record, RecordMove.RETRY_VALIDATION, now)
+        case RecoveryAdvice.RETRY_STEP if record.recovery.last_checkpoint_id:
+            checkpoint = record.recovery.last_checkpoint_id
+            return with_move(record, RecordMove.RESUME_CHECKPOINT, now, checkpoint_id=checkpoint)
+        case RecoveryAdvice.RETRY_STEP:
+            return _with_step_started(_with_step_pending(record, now), now)
+        case RecoveryAdvice.MANUAL | RecoveryAdvice.AWAIT_HUMAN:
+            return with_move(record, RecordMove.MANUAL_REQUIRED, now, reason=record.recovery.reason)
+        case _ as action:
+            assert_never(action)
+
+
+def _with_step_pending(record: Record, now: datetime) -> Record:
+    """Return the record with its step pending; a step that never began has used up no attempt."""
+    step = record.current_step
+    if step and record.steps[step.step_index].status is not StepStatus.PENDING:
+        return with_move(record, RecordMove.RETRY_STEP, now)
+    return with_rework(record, step.step_index if step else 0, now, reason="The step had not begun.")
+
+
+def _with_step_started(record: Record, now: datetime) -> Record:
+    return with_move(record, RecordMove.START_STEP, now) if record.state is RecordState.STEP_PENDING else record

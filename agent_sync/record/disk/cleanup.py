@@ -1,16 +1,63 @@
 """Deletes records whose time is over, and whole workspaces, each leaving one line behind."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from agent_sync.errors import AgentSyncError, BadRecord, IllegalMove
-from agent_sync.record.disk import tombstones
-from agent_sync.record.disk.retention import Retention
-from agent_sync.record.disk.task_directory import TaskDirectory, tasks_in
+from agent_sync.errors import AgentSyncError, BadInput, BadRecord, IllegalMove
+from agent_sync.record.disk.deletion import TaskDirectory, keep_tombstone, tasks_in, tombstone
 from agent_sync.record.machine.model import Owner, Record
-from agent_sync.record.machine.states import TERMINAL, Standing, State
+from agent_sync.record.machine.states import TERMINAL, OwnerStanding, RecordState
+from agent_sync.settings.tables import RecordSettings
+
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_LENGTH = re.compile(r"([0-9]{1,6})([mhdw])")
+
+
+@dataclass(frozen=True)
+class Retention:
+    """How long a record is kept after its task has ended, by how it ended; a task at work has no such time."""
+
+    completed: timedelta
+    failed: timedelta
+    abandoned: timedelta
+
+    def of(self, state: RecordState) -> timedelta | None:
+        """Return how long a record in `state` is kept; None means for ever."""
+        ends = {
+            RecordState.COMPLETED: self.completed,
+            RecordState.FAILED: self.failed,
+            RecordState.ABANDONED: self.abandoned,
+        }
+        return ends.get(state)
+
+
+def retention_of(settings: RecordSettings) -> Retention:
+    """Return what the settings say."""
+    return Retention(
+        timedelta(days=settings.keep_completed_days),
+        timedelta(days=settings.keep_failed_days),
+        timedelta(days=settings.keep_abandoned_days),
+    )
+
+
+def uniform_retention(kept: timedelta) -> Retention:
+    """Return one time for all, however a task ended."""
+    return Retention(kept, kept, kept)
+
+
+def parse_duration(text: str) -> timedelta:
+    """Read a length of time like `30m`, `12h`, `7d`, `2w` or `0`."""
+    if text == "0":
+        return timedelta()
+    found = _LENGTH.fullmatch(text)
+    if not found:
+        message = f"{text!r} is not a duration; write 0, or a number with m, h, d or w, such as 30m, 12h, 7d, 2w."
+        raise BadInput(message, attempted="reading --retention", helps="agent-sync cleanup --help")
+    return timedelta(**{_UNITS[found[2]]: int(found[1])})
+
 
 Read = Callable[[Path], Record | None]
 
@@ -20,13 +67,13 @@ class Due:
     """A record whose time is over."""
 
     directory: Path
-    state: State
+    state: RecordState
     ended: datetime
     kept: timedelta
 
 
 def due(records: Mapping[Path, Record], now: datetime, retention: Retention) -> tuple[Due, ...]:
-    """Return which of the records, by where they lie, are to be deleted, the oldest first."""
+    """Return which of the records, by their directories, are to be deleted, the oldest first."""
     found = []
     for directory, record in records.items():
         kept = retention.of(record.state)
@@ -36,7 +83,7 @@ def due(records: Mapping[Path, Record], now: datetime, retention: Retention) -> 
 
 
 def records_in(workspaces: Iterable[Path], read: Read) -> dict[Path, Record]:
-    """Return every record that can be read, by where it lies; a damaged one is nobody's to delete by its age."""
+    """Return every record that can be read, by its directory; a damaged one is not deleted by its age."""
     found = {}
     for workspace in workspaces:
         for task in tasks_in(workspace):
@@ -55,7 +102,7 @@ def clean(listed: Iterable[Due], read: Read, now: datetime, retention: Retention
 
 
 def destroy(
-    workspace: Path, read: Read, standing: Callable[[Owner], Standing], now: datetime, *, is_forced: bool = False
+    workspace: Path, read: Read, standing: Callable[[Owner], OwnerStanding], now: datetime, *, is_forced: bool = False
 ) -> tuple[Path, ...]:
     """Delete every record of a workspace, whatever its state; refuse, before anything, while one is worked on."""
     tasks = [task for task in tasks_in(workspace) if task.holds_record]
@@ -84,11 +131,11 @@ def _delete_due(listed: Due, read: Read, now: datetime, retention: Retention) ->
 
 def _delete(task: TaskDirectory, record: Record | None, reason: str, now: datetime) -> None:
     # The line is durable before anything is gone: a crash in between only means to delete again.
-    tombstones.keep(task.workspace, tombstones.tombstone(task.path, record, reason, now))
+    keep_tombstone(task.workspace, tombstone(task.path, record, reason, now))
     task.delete_files()
 
 
-def _refuse_if_alive(task: TaskDirectory, read: Read, standing: Callable[[Owner], Standing]) -> None:
+def _refuse_if_alive(task: TaskDirectory, read: Read, standing: Callable[[Owner], OwnerStanding]) -> None:
     attempted = f"destroying the workspace {task.workspace.name}"
     helps = "agent-sync record status"
     try:
@@ -96,7 +143,7 @@ def _refuse_if_alive(task: TaskDirectory, read: Read, standing: Callable[[Owner]
     except BadRecord as error:
         message = f"The record of {task.path.name} cannot be read, so it may be in use."
         raise IllegalMove(message, attempted=attempted, helps=helps) from error
-    if record and record.state not in TERMINAL and standing(record.owner) is Standing.ALIVE:
+    if record and record.state not in TERMINAL and standing(record.owner) is OwnerStanding.ALIVE:
         message = f"Process {record.owner.pid} is working on {task.path.name}."
         raise IllegalMove(message, attempted=attempted, helps=helps)
 

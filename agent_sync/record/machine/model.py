@@ -1,37 +1,32 @@
 """The record as it is written to hook.json: every value frozen, every moment in UTC."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
-from agent_sync.record.machine.states import Advice, CrashType, Move, State, StepStatus, Trigger
-from agent_sync.record.receipts.canonical import LARGEST, canonical
+from agent_sync.record.machine.states import (
+    CheckpointCause,
+    CrashType,
+    RecordMove,
+    RecordState,
+    RecoveryAdvice,
+    StepStatus,
+)
 from agent_sync.record.receipts.receipt import Receipt
+from agent_sync.system.json_reading import LARGEST_INTEGER, must_be_canonical
 
 VERSION: Literal["1.0"] = "1.0"
 
-FIRST_YEAR, LAST_YEAR = 1970, 2199
+# Sums of times stay within the calendar.
+_EARLIEST, _LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 
-
-def _reckonable(moment: datetime) -> datetime:
-    """Refuse what cannot be told in other time zones, or reckoned with."""
-    if moment.tzinfo is None or not FIRST_YEAR <= moment.year <= LAST_YEAR:
-        raise ValueError(f"no moment in the years {FIRST_YEAR} to {LAST_YEAR}, with its time zone")
-    return moment
-
-
-def _hashable(details: dict[str, Any]) -> dict[str, Any]:
-    """Refuse what has no canonical form, because the history's hashes could not vouch for it."""
-    canonical(details)
-    return details
-
-
-Index = Annotated[int, Field(ge=0, le=LARGEST)]
+Index = Annotated[int, Field(ge=0, le=LARGEST_INTEGER)]
 Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Ascii = Annotated[str, Field(pattern=r"^[ -~]*$")]
-Moment = Annotated[datetime, AfterValidator(_reckonable)]
-Details = Annotated[dict[str, Any], AfterValidator(_hashable)]
+Moment = Annotated[AwareDatetime, Field(ge=_EARLIEST, lt=_LATEST)]
+# The hashes of the history can vouch only for what has a canonical form.
+Details = Annotated[dict[str, Any], AfterValidator(must_be_canonical)]
 
 
 class Value(BaseModel):
@@ -40,7 +35,7 @@ class Value(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
-class Step(Value):
+class TaskStep(Value):
     """One step of the template and how far it has come."""
 
     name: str
@@ -53,7 +48,7 @@ class Step(Value):
 
 
 class StepContext(Value):
-    """What is going on in the present step, so that a reader without any memory can go on."""
+    """What is under way in the present step, so that a reader without any memory can continue."""
 
     step_name: str
     step_index: Index
@@ -68,12 +63,12 @@ class StepContext(Value):
     # How long the last output was before it was cut to its tail.
     last_output_length: Index = 0
     current_checkpoint_id: str = ""
-    # The commit the step began at: what was touched is told from there.
+    # The commit the step began at: files touched are counted from there.
     base_commit: str = ""
 
 
 class FileSnapshot(Value):
-    """How one file lay on disk."""
+    """How one file was on disk."""
 
     path: str
     size: Index = 0
@@ -91,7 +86,7 @@ class Checkpoint(Value):
     step_index: Index = 0
     attempt: Index = 0
     description: str
-    trigger: Trigger
+    trigger: CheckpointCause
     git_branch: str = ""
     git_commit: str = ""
     git_dirty: bool = False
@@ -106,9 +101,9 @@ class Event(Value):
 
     seq: Index
     timestamp: Moment
-    from_state: State | None = None
-    to_state: State
-    trigger: Move
+    from_state: RecordState | None = None
+    to_state: RecordState
+    trigger: RecordMove
     step_name: str = ""
     details: Details = {}
     prev: Hash
@@ -120,11 +115,11 @@ class Recovery(Value):
 
     detected_at: Moment
     crash_type: CrashType
-    last_known_state: State
+    last_known_state: RecordState
     was_validating: bool
     validation_cmd: str = ""
     partial_output: str = ""
-    recommended_action: Advice
+    recommended_action: RecoveryAdvice
     reason: str
     last_checkpoint_id: str = ""
     # What GitHub said when it was asked: empty where nothing speaks against going on.
@@ -139,9 +134,19 @@ class Owner(Value):
     boot_id: str = ""
     host: str = ""
     session_id: str = ""
+    # Its session ended in the ordinary way: that it is gone is no crash.
+    has_left: bool = False
 
 
-class Seen(Value):
+class Prompt(Value):
+    """What a human asked for, in which session, and how many events the history had then."""
+
+    text: str
+    session_id: str = ""
+    seq: Index = 0
+
+
+class ReflogPosition(Value):
     """How far one reflog has been read."""
 
     offset: Index = 0
@@ -156,7 +161,7 @@ class Archive(Value):
 
 
 class ClaimNote(Value):
-    """What the record was last told of its claim, of its branch's commits that the PR lacks, and of a lease gone."""
+    """What the record knows of its claim, of commits that the PR lacks, and of a lease that is gone."""
 
     claim: Details
     is_ahead: bool = False
@@ -175,12 +180,12 @@ class Record(Value):
     template: str
     created_at: Moment
     updated_at: Moment
-    state: State
-    steps: tuple[Step, ...]
+    state: RecordState
+    steps: tuple[TaskStep, ...]
     current_step: StepContext | None = None
     # Why a human is waited for; empty where none is.
     waiting_for: str = ""
-    issue_number: Annotated[int, Field(ge=1, le=LARGEST)] | None = None
+    issue_number: Annotated[int, Field(ge=1, le=LARGEST_INTEGER)] | None = None
     branch: str = ""
     worktree: str
     owner: Owner = Owner()
@@ -192,9 +197,13 @@ class Record(Value):
     receipts_total: Index = 0
     checkpoints: tuple[Checkpoint, ...] = ()
     checkpoints_total: Index = 0
-    reflogs: dict[Ascii, Seen] = {}
+    reflogs: dict[Ascii, ReflogPosition] = {}
     resumed_from: str = ""
-    # Added after 1.0 was first written: it is left out of the digest where it is not set.
+    # Added after 1.0 was first written: these are left out of the digest where they are not set.
     claim: ClaimNote | None = None
+    # What was asked for since the task last moved on, oldest first, whichever session it was.
+    asked: tuple[Prompt, ...] = ()
+    # Of the files the step has touched, those that are not committed.
+    uncommitted: tuple[str, ...] = ()
     # Over everything above: tells whether anything else than agent-sync has changed the file.
     digest: str = ""

@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 
-class State(StrEnum):
+class RecordState(StrEnum):
     """Where a task stands."""
 
     INITIALIZING = "initializing"
@@ -17,11 +17,11 @@ class State(StrEnum):
     ABANDONED = "abandoned"
 
 
-TERMINAL = frozenset({State.COMPLETED, State.FAILED, State.ABANDONED})
-ACTIVE = frozenset(State) - TERMINAL
+TERMINAL = frozenset({RecordState.COMPLETED, RecordState.FAILED, RecordState.ABANDONED})
+ACTIVE = frozenset(RecordState) - TERMINAL
 
 
-class Move(StrEnum):
+class RecordMove(StrEnum):
     """What can happen to a task; every one of them is written into the history."""
 
     INIT = "init"
@@ -29,7 +29,7 @@ class Move(StrEnum):
     SETUP_FAILED = "setup_failed"
     START_STEP = "start_step"
     STEP_OUTPUT = "step_output"
-    # A validation ran while the step goes on: its result does not end the step.
+    # A validation ran while the step continues: its result does not end the step.
     CONTINUE_STEP = "continue_step"
     STEP_COMPLETE = "step_complete"
     STEP_FAILED = "step_failed"
@@ -43,6 +43,12 @@ class Move(StrEnum):
     CHECKPOINT = "checkpoint"
     RECEIPT = "receipt"
     OWNER = "owner"
+    # The session that worked on the task ended in the ordinary way.
+    SESSION_ENDED = "session_ended"
+    # Something else than agent-sync has changed hook.json.
+    CHANGED_OUTSIDE = "changed_outside"
+    # hook.json was damaged or gone: the generation before it was used.
+    RESTORED = "restored"
     CRASH_DETECTED = "crash_detected"
     RETRY_STEP = "retry_step"
     SKIP_STEP = "skip_step"
@@ -52,7 +58,7 @@ class Move(StrEnum):
     ABANDON = "abandon"
 
 
-class Trigger(StrEnum):
+class CheckpointCause(StrEnum):
     """What made a checkpoint."""
 
     MANUAL = "manual"
@@ -73,7 +79,7 @@ class StepStatus(StrEnum):
     SKIPPED = "skipped"
 
 
-class Advice(StrEnum):
+class RecoveryAdvice(StrEnum):
     """What recovery recommends."""
 
     SKIP_STEP = "skip_step"
@@ -84,14 +90,14 @@ class Advice(StrEnum):
 
 
 class CrashType(StrEnum):
-    """How the owner ended, as far as can be told: gone in this boot, another boot or host, alive past its limit."""
+    """How the owner ended: gone in this boot, gone with an earlier boot, or out of sight and silent for too long."""
 
     SIGNAL = "signal"
     UNKNOWN = "unknown"
     TIMEOUT = "timeout"
 
 
-class Standing(StrEnum):
+class OwnerStanding(StrEnum):
     """What is known of the owner: only one that lives, or is known to be gone, decides by itself."""
 
     ALIVE = "alive"
@@ -99,3 +105,17 @@ class Standing(StrEnum):
     OTHER_BOOT = "other_boot"
     OTHER_HOST = "other_host"
     UNKNOWN = "unknown"
+
+
+CLAIM_TO_CLOSE = "claim-to-close"
+# Doing these twice does no harm: they look before they write, or write nothing.
+IDEMPOTENT = frozenset(
+    {"analyze", "plan", "validate", "review", "test", "lint", "push", "pull_request", "checks", "merge", "close"}
+)
+BUILT_IN: dict[str, tuple[str, ...]] = {
+    CLAIM_TO_CLOSE: ("implement", "validate", "pull_request", "checks", "merge", "close"),
+    "bugfix": ("analyze", "plan", "implement", "validate", "commit", "push", "pull_request"),
+    "feature": ("analyze", "plan", "implement", "test", "validate", "document", "commit", "push", "pull_request"),
+}
+# What the record says of a run of the gates.
+GATES = "agent-sync gate run"

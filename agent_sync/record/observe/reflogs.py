@@ -1,14 +1,15 @@
-"""Reads what git has added to a reflog since it was last read, at the cost of that part alone."""
+"""Reads what git has added to a reflog since it was last read, and tells commits, pushes and mere moves apart."""
 
 import hashlib
 import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import IO
 
-from agent_sync.record.machine.model import Seen
+from agent_sync.record.machine.model import ReflogPosition
 
 # A part longer than this is read from its end: nobody needs thousands of checkpoints at once.
 LONGEST = 1 << 20
@@ -19,7 +20,7 @@ _LINE = re.compile(_SHA + rb" " + _SHA + rb" .*?> (-?\d+) [+-]\d{4}(?:\t(.*))?")
 
 
 @dataclass(frozen=True)
-class Entry:
+class ReflogEntry:
     """One movement of a ref."""
 
     old: str
@@ -30,29 +31,29 @@ class Entry:
 
 @dataclass(frozen=True)
 class Portion:
-    """What a log has to tell, and up to where it was read.
+    """New entries of a log, and up to where it was read.
 
     Where the log is not continuous (expired, rewritten, too long) its entries may have been read before.
     """
 
-    entries: tuple[Entry, ...]
+    entries: tuple[ReflogEntry, ...]
     offset: int
     fingerprint: str
     is_continuous: bool
 
-    def seen(self, sha: str) -> Seen:
-        """Return the place to go on from, with the commit that the ref is at."""
-        return Seen(offset=self.offset, last=f"{sha} {self.fingerprint}".strip())
+    def seen(self, sha: str) -> ReflogPosition:
+        """Return where to continue reading, with the commit that the ref is at."""
+        return ReflogPosition(offset=self.offset, last=f"{sha} {self.fingerprint}".strip())
 
 
-def sha_of(seen: Seen) -> str:
+def sha_of(seen: ReflogPosition) -> str:
     """Return the commit that a ref was at when it was last looked at; empty where there was none."""
     return seen.last.partition(" ")[0] if _is_sha(seen.last) else ""
 
 
-def without_log(sha: str) -> Seen:
+def without_log(sha: str) -> ReflogPosition:
     """Return the place in a log that is not there."""
-    return Seen(last=sha)
+    return ReflogPosition(last=sha)
 
 
 def end_of(log: Path) -> Portion | None:
@@ -65,16 +66,16 @@ def end_of(log: Path) -> Portion | None:
         return None
 
 
-def portion_of(log: Path, seen: Seen) -> Portion | None:
+def portion_of(log: Path, seen: ReflogPosition) -> Portion | None:
     """Return what was added since `seen`; None where there is no log."""
     try:
         with log.open("rb") as file:
-            return _continued(file, seen) or _found_again(file, seen)
+            return _portion_after(file, seen) or _portion_found_again(file, seen)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return None
 
 
-def _continued(file: IO[bytes], seen: Seen) -> Portion | None:
+def _portion_after(file: IO[bytes], seen: ReflogPosition) -> Portion | None:
     """Return what follows the place last seen, if the log still is what it was up to there."""
     end = _end_of_lines(file)
     is_same = seen.offset <= end and _fingerprint_before(file, seen.offset) == _fingerprint_in(seen)
@@ -85,7 +86,7 @@ def _continued(file: IO[bytes], seen: Seen) -> Portion | None:
     return Portion(entries, end, _fingerprint_before(file, end), is_continuous=True)
 
 
-def _found_again(file: IO[bytes], seen: Seen) -> Portion:
+def _portion_found_again(file: IO[bytes], seen: ReflogPosition) -> Portion:
     """Return what a log that was rewritten holds after the line last seen, or else all that is left of it."""
     end = _end_of_lines(file)
     file.seek(max(0, end - LONGEST))
@@ -96,20 +97,20 @@ def _found_again(file: IO[bytes], seen: Seen) -> Portion:
     return Portion(entries, end, _fingerprint_before(file, end), is_continuous=bool(place) or is_next)
 
 
-def _place_of(seen: Seen, lines: list[bytes]) -> int:
-    """Return behind which line to go on: the one last seen, or else the last that led to the same commit."""
+def _place_of(seen: ReflogPosition, lines: list[bytes]) -> int:
+    """Return after which line to continue: the one last seen, or else the last that led to the same commit."""
     mark, sha = _fingerprint_in(seen), b" %b " % sha_of(seen).encode()
     numbered = tuple(enumerate(lines, 1))
     same = next((number for number, line in numbered if mark and _fingerprint(line) == mark), 0)
     return same or next((number for number, line in reversed(numbered) if sha.strip() and sha in line), 0)
 
 
-def _entries(data: bytes) -> Iterator[Entry]:
+def _entries(data: bytes) -> Iterator[ReflogEntry]:
     for line in data.split(b"\n"):
         found = _LINE.match(line)
         if found:
             message = (found[4] or b"").decode("utf-8", errors="replace")
-            yield Entry(found[1].decode(), found[2].decode(), int(found[3]), message)
+            yield ReflogEntry(found[1].decode(), found[2].decode(), int(found[3]), message)
 
 
 def _end_of_lines(file: IO[bytes]) -> int:
@@ -136,9 +137,58 @@ def _fingerprint(line: bytes) -> str:
     return hashlib.sha256(line[-_FINGERPRINT:]).hexdigest()[:16]
 
 
-def _fingerprint_in(seen: Seen) -> str:
+def _fingerprint_in(seen: ReflogPosition) -> str:
     return seen.last.partition(" ")[2] if _is_sha(seen.last) else seen.last
 
 
 def _is_sha(last: str) -> bool:
     return re.match(r"[0-9a-f]{40}", last) is not None
+
+
+class EntryKind(Enum):
+    """What an entry of a reflog is about."""
+
+    COMMIT = "a commit was made"
+    PUSH = "a push arrived"
+    MOVE = "something that was there already is pointed at"
+    # Tools may write words of their own: its time says whether a commit was made.
+    UNKNOWN = "words that git does not use"
+
+
+_PICKS = r"\((?:pick|reword|edit|fixup|squash|continue|merge|amend)\)"
+_COMMIT = re.compile(
+    r"commit(?: \([a-z-]+\))?: |(?:cherry-pick|revert|am)(?: -[^:]*)?: |merge .*: "
+    rf"|pull\b[^:()]*: |(?:rebase|pull)\b[^:()]* {_PICKS}: |rebase(?: -i)?: "
+)
+_MOVE = re.compile(r"(?:checkout|reset|branch|clone|fetch|bisect|worktree|HEAD)\b|(?:rebase|pull)\b")
+_FORWARD = re.compile(r".*: (?:fast-forward|Fast-forward|updating HEAD|returning to .*|checkout .*)")
+_FINISHED = re.compile(r"(?:rebase|pull)\b[^:()]* \(finish\): refs/heads/.* onto ([0-9a-f]{40,64})")
+_PUSHED = "update by push"
+
+
+def kind_of(entry: ReflogEntry) -> EntryKind:
+    """Return what an entry is about."""
+    if entry.message == _PUSHED:
+        return EntryKind.PUSH
+    finished = _FINISHED.fullmatch(entry.message)
+    if entry.old == entry.new or entry.new.strip("0") == "":
+        return EntryKind.MOVE
+    if finished:
+        # A branch's own log tells of a whole rebase in one line; without commits of its own it only moves.
+        return EntryKind.MOVE if finished[1] == entry.new else EntryKind.COMMIT
+    return _by_action(entry.message)
+
+
+def subject_in(entry: ReflogEntry) -> str:
+    """Return what the entry itself says about its commit."""
+    return entry.message.partition(": ")[2]
+
+
+def _by_action(message: str) -> EntryKind:
+    made = _COMMIT.match(message)
+    # Only actions that can do either end in git's words for it: the subject of a commit may be any text.
+    if made and not message.startswith("commit") and _FORWARD.fullmatch(message):
+        return EntryKind.MOVE
+    if made:
+        return EntryKind.COMMIT
+    return EntryKind.MOVE if _MOVE.match(message) else EntryKind.UNKNOWN

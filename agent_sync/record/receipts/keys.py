@@ -10,14 +10,45 @@ import secrets
 import shlex
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent_sync.errors import BadKey
-from agent_sync.record.disk.atlas import atlas_home, make_home
+from agent_sync.record.disk.beginning import make_home
+from agent_sync.record.disk.recorder import atlas_home
 from agent_sync.record.receipts import ed25519
-from agent_sync.record.receipts.master import LENGTH, MasterKey
-from agent_sync.system import files, temporaries
+from agent_sync.system import disk, files
+
+LENGTH = 32
+# Purpose, coin type and account of BIP-44's scheme.
+ACCOUNT = (44, 236, 0)
+
+
+def receipt_path(task_index: int, receipt_index: int) -> str:
+    """Return the path of the one key that signs this receipt of this task."""
+    return ed25519.path_of((*ACCOUNT, task_index, receipt_index))
+
+
+@dataclass(frozen=True)
+class MasterKey:
+    """The secret of one installation, never shown and never signed with itself."""
+
+    seed: bytes = field(repr=False)
+
+    @property
+    def account_private(self) -> bytes:
+        """The key that certifies the keys of receipts."""
+        return ed25519.derive(self.seed, ed25519.path_of(ACCOUNT))
+
+    @property
+    def account_public(self) -> str:
+        """What others know this installation by, in hex."""
+        return ed25519.public_key(self.account_private).hex()
+
+    def private_at(self, path: str) -> bytes:
+        """Return the private key at the end of a path."""
+        return ed25519.derive(self.seed, path)
+
 
 _HEX = re.compile(rb"[0-9a-fA-F]{64}\n?")
 _OTHERS, _OTHERS_WRITE = 0o077, 0o022
@@ -57,7 +88,7 @@ def obtain(environment: Mapping[str, str]) -> MasterKey:
     try:
         key = _read_master(at)
         if key is None or not os.path.lexists(at.account):
-            key = _completed(at)
+            key = _make_missing(at)
         _refuse_mismatch(at, key)
     except OSError as error:
         attempted = "looking for the key that signs receipts"
@@ -76,7 +107,7 @@ def trusted_account(environment: Mapping[str, str]) -> str | None:
     return _unhex(path, content).hex()
 
 
-def _completed(at: KeyFiles) -> MasterKey:
+def _make_missing(at: KeyFiles) -> MasterKey:
     """Make whatever is missing, one process at a time; what is there already stays."""
     make_home(at.directory.parent)
     at.directory.mkdir(mode=files.PRIVATE_DIRECTORY, exist_ok=True)
@@ -99,7 +130,7 @@ def _completed(at: KeyFiles) -> MasterKey:
 
 def _create(path: Path, text: str) -> None:
     """Make a file with its whole content at once and durably, unless it is there: a link replaces nothing."""
-    temporary = temporaries.temporary_of(path)
+    temporary = disk.temporary_of(path)
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, files.PRIVATE)
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -111,7 +142,7 @@ def _create(path: Path, text: str) -> None:
             os.link(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
-    files.sync_directory(path.parent)
+    disk.sync_directory(path.parent)
 
 
 def _read_master(at: KeyFiles) -> MasterKey | None:

@@ -1,17 +1,80 @@
-"""The receipt as it is stored: every field is signed but the signature itself."""
+"""The receipt as it is stored, and what it is made from: every field is signed but the signature itself."""
 
-from typing import Annotated
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agent_sync.errors import BadReceipt
-from agent_sync.record.receipts.canonical import LARGEST, canonical
-from agent_sync.record.receipts.evidence import Kind
+from agent_sync.system.json_reading import LARGEST_INTEGER, canonical
+
+ReceiptKind = Literal["gate", "command"]
+_MINUTE, _HOUR = 60, 3600
+
+
+@dataclass(frozen=True)
+class CommandRun:
+    """A command that agent-sync has run itself: only `running` makes one."""
+
+    command: str
+    argv: tuple[str, ...]
+    cwd: str
+    exit_code: int
+    started_at: datetime
+    completed_at: datetime
+    duration_ms: int
+    stdout_hash: str
+    stderr_hash: str
+
+
+@dataclass(frozen=True)
+class ReceiptSubject:
+    """What was checked by the command: a step of a task, and the state of its files."""
+
+    step_name: str
+    attempt: int
+    kind: ReceiptKind
+    label: str
+    git_commit: str
+    git_tree: str
+    git_dirty: bool
+    history_head: str
+
+
+@dataclass(frozen=True)
+class ReceiptSlot:
+    """The one place a receipt belongs to; both numbers count from zero."""
+
+    task_id: str
+    task_index: int
+    receipt_index: int
+
+    @property
+    def receipt_id(self) -> str:
+        """What people call the receipt."""
+        return f"rcpt-{self.receipt_index + 1:03d}"
+
+
+def moment_text(at: datetime) -> str:
+    """Return a moment as a receipt spells it."""
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def duration_text(milliseconds: int) -> str:
+    """Return a duration as people read it: 12.3s, 1m5s, 2h0m9s."""
+    if milliseconds < _MINUTE * 1000:
+        # Tenths are cut, not rounded, so that no second is shown that has not passed.
+        return f"{milliseconds // 1000}.{milliseconds % 1000 // 100}s"
+    seconds = milliseconds // 1000
+    hours, minutes = f"{seconds // _HOUR}h" if seconds >= _HOUR else "", seconds % _HOUR // _MINUTE
+    return f"{hours}{minutes}m{seconds % _MINUTE}s"
+
 
 SCHEMA = "agent-sync/receipt/1"
 ALGORITHM = "ed25519"
 # What has a canonical form, so that it can be signed.
-Number = Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
+Number = Annotated[int, Field(ge=-LARGEST_INTEGER, le=LARGEST_INTEGER)]
 
 
 class Receipt(BaseModel):
@@ -33,7 +96,7 @@ class Receipt(BaseModel):
     duration_ms: Number
     stdout_hash: str
     stderr_hash: str
-    kind: Kind
+    kind: ReceiptKind
     label: str
     argv: Annotated[tuple[str, ...], Field(strict=False)]
     cwd: str

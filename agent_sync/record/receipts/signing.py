@@ -4,11 +4,21 @@ import re
 from dataclasses import dataclass
 
 from agent_sync.errors import BadInput
-from agent_sync.record.receipts import ed25519, slip10
-from agent_sync.record.receipts.canonical import NotCanonical, pae
-from agent_sync.record.receipts.evidence import Ran, Slot, Work, duration, moment
-from agent_sync.record.receipts.master import MasterKey, receipt_path
-from agent_sync.record.receipts.receipt import ALGORITHM, SCHEMA, Receipt, certified_bytes, signed_bytes
+from agent_sync.record.receipts import ed25519
+from agent_sync.record.receipts.keys import MasterKey, receipt_path
+from agent_sync.record.receipts.receipt import (
+    ALGORITHM,
+    SCHEMA,
+    CommandRun,
+    Receipt,
+    ReceiptSlot,
+    ReceiptSubject,
+    certified_bytes,
+    duration_text,
+    moment_text,
+    signed_bytes,
+)
+from agent_sync.system.json_reading import NotCanonical
 from agent_sync.system.masking import masked
 
 RECEIPT_TYPE = "application/vnd.agent-sync.receipt.v1+json"
@@ -41,27 +51,33 @@ class Unsigned:
 Verdict = Valid | Invalid | Unsigned
 
 
-def sign(ran: Ran, work: Work, slot: Slot, master: MasterKey) -> Receipt:
+def sign(ran: CommandRun, work: ReceiptSubject, slot: ReceiptSlot, master: MasterKey) -> Receipt:
     """Return the receipt of a command; where the library is missing its signature is empty: it is unsigned."""
-    bare = _unsigned(ran, work, slot)
+    bare = _unsigned_receipt(ran, work, slot)
     private = master.private_at(bare.key_path)
     try:
-        receipt = _certified(bare, private, master)
+        receipt = _with_certificate(bare, private, master)
         signature = ed25519.signature(private, pae(RECEIPT_TYPE, signed_bytes(receipt)))
     except ed25519.Unavailable:
         return bare
     return receipt.model_copy(update={"signature": signature.hex()})
 
 
-def _unsigned(ran: Ran, work: Work, slot: Slot) -> Receipt:
+def pae(payload_type: str, body: bytes) -> bytes:
+    """Return DSSE's pre-authentication encoding: no body of one type can be taken for one of another."""
+    kind = payload_type.encode()
+    return b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(body), body)
+
+
+def _unsigned_receipt(ran: CommandRun, work: ReceiptSubject, slot: ReceiptSlot) -> Receipt:
     return Receipt(
         receipt_id=slot.receipt_id,
         step_name=work.step_name,
         command=masked(ran.command),
         exit_code=ran.exit_code,
-        started_at=moment(ran.started_at),
-        completed_at=moment(ran.completed_at),
-        duration=duration(ran.duration_ms),
+        started_at=moment_text(ran.started_at),
+        completed_at=moment_text(ran.completed_at),
+        duration=duration_text(ran.duration_ms),
         duration_ms=ran.duration_ms,
         stdout_hash=ran.stdout_hash,
         stderr_hash=ran.stderr_hash,
@@ -87,7 +103,7 @@ def _unsigned(ran: Ran, work: Work, slot: Slot) -> Receipt:
     )
 
 
-def _certified(bare: Receipt, private: bytes, master: MasterKey) -> Receipt:
+def _with_certificate(bare: Receipt, private: bytes, master: MasterKey) -> Receipt:
     public = ed25519.public_key(private).hex()
     said = certified_bytes(public_key=public, key_path=bare.key_path, task_id=bare.task_id)
     certificate = ed25519.signature(master.account_private, pae(KEY_TYPE, said)).hex()
@@ -95,7 +111,7 @@ def _certified(bare: Receipt, private: bytes, master: MasterKey) -> Receipt:
     return bare.model_copy(update=named)
 
 
-def verify(receipt: Receipt, *, trusted_account: str | None, slot: Slot | None = None) -> Verdict:
+def verify(receipt: Receipt, *, trusted_account: str | None, slot: ReceiptSlot | None = None) -> Verdict:
     """Judge a receipt; with `slot` it must also belong to that place, so that none can be moved."""
     if not receipt.signature:
         is_stripped = receipt.public_key or receipt.account_key or receipt.certificate
@@ -107,7 +123,7 @@ def verify(receipt: Receipt, *, trusted_account: str | None, slot: Slot | None =
     return Invalid(reason) if reason else Valid(receipt.has_passed, is_ours=trusted_account is not None)
 
 
-def _strangeness(receipt: Receipt, slot: Slot | None) -> str:
+def _strangeness(receipt: Receipt, slot: ReceiptSlot | None) -> str:
     """Say what makes this something other than a receipt for its place."""
     if receipt.schema_name != SCHEMA:
         return f"its schema is not {SCHEMA}"
@@ -115,14 +131,14 @@ def _strangeness(receipt: Receipt, slot: Slot | None) -> str:
         return f"its algorithm is not {ALGORITHM}"
     if not _is_own_path(receipt):
         return "its key path is not that of its task and number"
-    if slot and slot != Slot(receipt.task_id, receipt.task_index, receipt.receipt_index):
+    if slot and slot != ReceiptSlot(receipt.task_id, receipt.task_index, receipt.receipt_index):
         return "it belongs to another task or another number"
     return ""
 
 
 def _is_own_path(receipt: Receipt) -> bool:
     try:
-        path = slip10.canonical_path(receipt.key_path)
+        path = ed25519.canonical_path(receipt.key_path)
     except BadInput:
         return False
     return path == receipt_path(receipt.task_index, receipt.receipt_index)
