@@ -2,15 +2,19 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+DEMO := build/demo
+RELEASE := build/release
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test quick lint unit coverage prove bench docs lock wheel clean help
+.PHONY: demo test quick lint unit client coverage prove bench docs lock dist release-check clean help
 
 help: ## what there is to run
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+CHECK_PYTHON = $(PYTHON) -c 'import sys; sys.exit("agent-sync needs Python 3.11 or newer; this is %d.%d. Try: make PYTHON=python3.12 $(firstword $(MAKECMDGOALS))" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
 
 $(VENV)/ready: requirements/installer.txt requirements/dev.txt
-	@$(PYTHON) -c 'import sys; sys.exit("agent-sync needs Python 3.11 or newer; this is %d.%d. Try: make PYTHON=python3.12 test" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
+	@$(CHECK_PYTHON)
 	@echo "setting up $(VENV) …"
 	@$(PYTHON) -m venv --clear $(VENV)
 	@$(PIP) install --require-hashes -r requirements/installer.txt
@@ -18,16 +22,25 @@ $(VENV)/ready: requirements/installer.txt requirements/dev.txt
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
-demo: $(VENV)/ready ## claim to close on a local GitHub, live: no token, no network
-	@$(BIN)/agent-sync demo
+$(DEMO)/ready: requirements/demo.txt tools/install_demo.py
+	@$(CHECK_PYTHON)
+	@$(PYTHON) tools/install_demo.py $(DEMO)
+	@touch $@
+
+# What the tests have set up is enough for the demo; without it the demo installs half as much.
+DEMO_READY := $(if $(wildcard $(VENV)/ready),$(VENV)/ready,$(DEMO)/ready)
+
+demo: $(DEMO_READY) ## claim to close on a local GitHub, live: no token, no network
+	@$(dir $(DEMO_READY))bin/python -m agent_sync demo
 
 test: lint unit ## lint, types, layers, and every test (under ten minutes on two cores)
 
-lint: $(VENV)/ready ## style, types, import layers, generated documents, names of changelog fragments
+lint: $(VENV)/ready ## style, types, import layers, workflows, generated documents, names of changelog fragments
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/zizmor --offline --no-progress --quiet .
 	$(BIN)/python docs/generate.py --check
 	$(BIN)/towncrier build --draft --version next >/dev/null
 
@@ -37,7 +50,7 @@ QUICK := task settings events \
   $(addprefix leases/test_, any_content.py lease_rules.py) leases/test_lease_words.py \
   $(addprefix record/test_, advice.py canonical.py checkpoint.py hook_md_foreign_text.py record_machine.py \
     render.py slip10.py verification_text.py) \
-  $(addprefix work/test_, any_hook_content.py hook_layout.py hook_states.py ledger_rows.py prime.py \
+  $(addprefix work/test_, any_hook_content.py hook_layout.py hook_states.py ledger_rows.py take_decision.py \
     worker_names.py worker_pages.py) \
   $(addprefix gateway/test_, endpoint.py policy.py) \
   test_masking.py test_masking_stream.py test_outbox.py
@@ -48,13 +61,18 @@ quick: $(VENV)/ready ## the tests of the pure parts (under 20 seconds on two cor
 unit: $(VENV)/ready
 	$(BIN)/python -m pytest -n 4
 
+client: $(VENV)/ready ## scenarios in the unmodified Claude Code, installed below build/ (ten minutes on two cores)
+	$(BIN)/python tests/client/installed_client.py
+	AGENT_SYNC_PROVE=1 $(BIN)/python -m pytest -n 2 -p no:randomly --junitxml=build/client/results.xml tests/client
+	$(BIN)/python tests/client/client_table.py build/client/results.xml
+
 coverage: $(VENV)/ready ## the same tests, with what they reach of every line and branch
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest -n 4
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --fail-under=90
 
-prove: $(VENV)/ready ## the long sweeps: every interruption point, large simulators
+prove: client ## the long sweeps: every interruption point, large simulators, the real client
 	AGENT_SYNC_PROVE=1 $(BIN)/python -m pytest -n 2 -p no:randomly tests/crash tests/acceptance tests/test_quiet.py tests/test_rounds.py tests/task tests/events tests/record tests/leases tests/work
 
 bench: $(VENV)/ready ## ratios against a bare interpreter, on the built wheel
@@ -66,14 +84,26 @@ bench: $(VENV)/ready ## ratios against a bare interpreter, on the built wheel
 docs: $(VENV)/ready ## regenerate parts of docs/ and the JSON Schemas
 	$(BIN)/python docs/generate.py
 
-wheel: $(VENV)/ready
-	$(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist .
+dist: $(VENV)/ready ## build the source distribution and the wheel
+	rm -rf dist
+	$(BIN)/python -m hatchling build
+
+$(RELEASE)/ready: requirements/release.txt
+	@$(PYTHON) -m venv --clear $(RELEASE)
+	@$(RELEASE)/bin/python -m pip --quiet --disable-pip-version-check install --require-hashes -r requirements/release.txt
+	@touch $@
+
+release-check: dist $(RELEASE)/ready ## play a release up to the upload, with an index on loopback (2 minutes)
+	$(RELEASE)/bin/python tools/try_release.py dist
+
+COMPILE := build/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header
 
 lock: ## resolve the dependencies again, with hashes
 	$(PYTHON) -m venv build/lock
 	build/lock/bin/python -m pip install --quiet --require-hashes -r requirements/lock.txt
-	for name in installer lock; do build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header requirements/$$name.in -o requirements/$$name.txt; done
-	build/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --all-extras --group dev pyproject.toml -o requirements/dev.txt
+	for name in installer lock release; do $(COMPILE) requirements/$$name.in -o requirements/$$name.txt; done
+	$(COMPILE) --all-extras --group dev pyproject.toml -o requirements/dev.txt
+	$(COMPILE) --extra emulator --constraints requirements/dev.txt pyproject.toml -o requirements/demo.txt
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) build dist .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .hypothesis
