@@ -3,15 +3,25 @@
 import os
 import sys
 
+from agent_sync import __version__
+
 HOOKS = ("on-stop", "on-idle", "session-start", "on-prompt", "on-tool")
+# Ends a session: there is no time for more than a note.
+END = "on-end"
 # Their input holds what the agent or the human said last.
 SPOKEN = ("on-stop", "on-prompt")
+# What Claude Code runs: it must never fail.
+RUN_BY_CLIENT = (*HOOKS, END, "statusline", "stop-hook")
 
 
 def main() -> None:
     """Run the command that the arguments name."""
-    if len(sys.argv) > 1 and sys.argv[1] in HOOKS and not {"--help", "-h"} & set(sys.argv):
+    if os.name == "nt":
+        refuse_windows()
+    elif len(sys.argv) > 1 and sys.argv[1] in HOOKS and not {"--help", "-h"} & set(sys.argv):
         hook()
+    elif sys.argv[1:2] == [END] and not {"--help", "-h"} & set(sys.argv):
+        end()
     elif sys.argv[1:] == ["statusline"]:
         # The client runs it after every message, so it does not wait for the command line to load.
         from agent_sync.events import statusline
@@ -25,12 +35,19 @@ def main() -> None:
         run()
 
 
-def answer(line: str) -> None:
-    """Print a reply; a reader that is gone is no reason to fail."""
-    try:
-        os.write(1, line.encode())
-    except OSError:
-        return
+def refuse_windows() -> None:
+    """Say where agent-sync runs, before anything loads that Windows does not have."""
+    sys.stderr.write(f"agent-sync {__version__} does not run on Windows itself. Use it in WSL, as on Linux.\n")
+    sys.exit(0 if set(RUN_BY_CLIENT) & set(sys.argv[1:3]) else 1)
+
+
+def answer(line: str, note: str = "") -> None:
+    """Print a reply, and a note on standard error; a reader that is gone is no reason to fail."""
+    for descriptor, text in ((2, note), (1, line)):
+        try:
+            os.write(descriptor, text.encode())
+        except OSError:
+            continue
 
 
 def gate_line(raw: bytes) -> str | None:
@@ -41,7 +58,14 @@ def gate_line(raw: bytes) -> str | None:
         return ""
     from agent_sync.quiet import gate as quick
 
-    return quick.line(raw)
+    return quick.line(raw, verifies=True)
+
+
+def note_of(line: str) -> str:
+    """Return what standard error is told of the gate's reply."""
+    from agent_sync.quiet import gate as quick
+
+    return quick.note(line)
 
 
 def stop_gate() -> None:
@@ -51,11 +75,23 @@ def stop_gate() -> None:
     raw = quiet.read_stdin()
     line = quick.line(raw)
     if line is not None:
-        answer(line)
+        answer(line, quick.note(line))
         os._exit(0)
     from agent_sync.events.stop_gate import run
 
     run(raw)
+
+
+def end() -> None:
+    """Note the end of a session, without a lock and without the network; the next session reads the note."""
+    from agent_sync.quiet import answer as quiet
+
+    raw = quiet.read_stdin(quiet.PATIENCE)
+    if not quiet.is_nested():
+        from agent_sync.quiet.last_words import keep_end
+
+        keep_end(raw)
+    os._exit(0)
 
 
 def hook() -> None:
@@ -67,9 +103,11 @@ def hook() -> None:
     if quiet.is_nested() or ("--rewake" not in sys.argv and quiet.nothing_to_do(sys.argv[1], raw)):
         line = gate_line(raw) if sys.argv[1] == "on-stop" else ""
         if line is not None:
-            answer(line)
+            answer(line, note_of(line) if line else "")
             if sys.argv[1] in SPOKEN and not quiet.is_nested():
-                quiet.keep(sys.argv[1], raw)
+                from agent_sync.quiet.last_words import keep_input
+
+                keep_input(sys.argv[1], raw)
             # Nothing was opened, so there is nothing to finalise.
             os._exit(0)
     from agent_sync.events.run import run

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 from agent_sync import settings as settings_file
 from agent_sync.gateway.port import Gateway
 from agent_sync.settings import Origin, Settings
-from agent_sync.settings.approvals import Asked
+from agent_sync.settings.approvals import ApprovalRequest
 from agent_sync.system.git import Git
-from agent_sync.system.log import Log
-from agent_sync.system.masking import secrets_of
+from agent_sync.system.masking import Log, secrets_of
 from agent_sync.system.processes import Processes
 from agent_sync.task.claim.store import ClaimStore
 from agent_sync.task.notes import Memory
@@ -19,8 +18,8 @@ from agent_sync.task.outbox import Outbox
 from agent_sync.worktree import CLAIM_NAME, Place
 
 if TYPE_CHECKING:
-    from agent_sync.gates.answer import GateReply
     from agent_sync.record.disk.recorder import Recorder
+    from agent_sync.task.decision.tasks import BoardSeen
 
 Connect = Callable[["Context"], Gateway]
 
@@ -35,11 +34,12 @@ class Context:
     connect: Connect
     # Where each setting was set, and what the repository's files ask for without the user's approval.
     origins: Mapping[str, Origin] = field(default_factory=dict)
-    held_back: tuple[Asked, ...] = ()
+    held_back: tuple[ApprovalRequest, ...] = ()
     processes: Processes = field(default_factory=Processes)
-    # Where the event or command takes place, and what the gate has answered to this stop.
+    # Where the event or command takes place.
     cwd: str = ""
-    gate_reply: "GateReply | None" = None
+    # Returns the board that was asked for ahead, while something else was looked at.
+    board_ahead: "Callable[[], BoardSeen | None] | None" = None
 
     @cached_property
     def gateway(self) -> Gateway:
@@ -70,6 +70,10 @@ class Context:
         """Return the context of a worktree of this clone, with the same settings."""
         return self if place.root == self.place.root else replace(self, place=place)
 
+    def beside(self, place: Place) -> "Context":
+        """Return the context of another worktree in which the same session works."""
+        return replace(self, place=place, cwd=place.root, held_back=(), board_ahead=None)
+
     def store_at(self, place: Place) -> ClaimStore:
         """Return the claim file of a worktree of this clone."""
         return self.store if place.root == self.place.root else self._new_store(place)
@@ -79,7 +83,13 @@ class Context:
 
     def git_at(self, place: Place) -> Git:
         """Return git in a worktree of this clone."""
-        return Git(place.root, self.processes, self.environment)
+        return Git(place.root, self.processes, self.environment, self._git_variables)
+
+    def _git_variables(self, address: str) -> Mapping[str, str]:
+        """Look for the token only where git asks for it."""
+        from agent_sync.gateway.transport.git_credentials import git_variables
+
+        return git_variables(self, address)
 
     @cached_property
     def recorder(self) -> "Recorder":
@@ -99,15 +109,15 @@ class Context:
         return self.gateway.requests if "gateway" in self.__dict__ else 0
 
 
-def context_at(place: Place, environment: Mapping[str, str]) -> Context:
-    """Put the context of one worktree together."""
+def context_at(place: Place, environment: Mapping[str, str], *, cwd: str = "") -> Context:
+    """Put the context of one worktree together, for an event or command that takes place at `cwd`."""
     loaded = settings_file.load(place, environment)
     settings_file.withdraw(loaded.held_back)
-    return Context(place, loaded.settings, loaded.environment, _connected, loaded.origins, loaded.held_back)
+    return Context(place, loaded.settings, loaded.environment, _connected, loaded.origins, loaded.held_back, cwd=cwd)
 
 
 def _connected(context: Context) -> Gateway:
     """Load the client libraries now that GitHub is really needed."""
-    from agent_sync.gateway.transport.connect import connect
+    from agent_sync.gateway.github import GitHub
 
-    return connect(context)
+    return GitHub.reaching(context)

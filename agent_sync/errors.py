@@ -24,6 +24,7 @@ AgentSyncError
  ├─ IllegalHookMove      a work hook's state does not allow it
  ├─ HookBusy             the worker has other work
  ├─ GitFailed            git refused
+ │   └─ GitDenied            the remote answered, and git has no credentials that may do this
  └─ GitHubError          GitHub answered, or did not
      ├─ NotSignedIn          no token, or one GitHub does not accept
      ├─ MissingScope         the token may not do this
@@ -48,7 +49,7 @@ class Exit(IntEnum):
     LOST = 3, "someone else holds it; nothing was changed"
     SIGN_IN = 4, "the token is missing, not accepted, or lacks a scope"
     INVALID = 5, "a signature or a record did not verify"
-    MISSING = 6, "the receipt or key does not exist"
+    MISSING = 6, "what was asked for does not exist: an issue, a record, a receipt, a key"
     PENDING = 8, "not finished: run the same command again later"
     UNEXPECTED = 70, "a bug in agent-sync: a report was written"
     INTERRUPTED = 130, "interrupted by Ctrl-C"
@@ -76,12 +77,8 @@ class AgentSyncError(Exception):
         self.helps = helps
 
     def __str__(self) -> str:
-        parts = [self.happened]
-        if self.attempted:
-            parts.append(f"(while {self.attempted})")
-        if self.helps:
-            parts.append(f"Try: {self.helps}")
-        return " ".join(parts)
+        attempted = f" (while {self.attempted})" if self.attempted else ""
+        return f"{self.happened}{attempted}" + (f" Try: {self.helps}" if self.helps else "")
 
 
 class BadInput(AgentSyncError):
@@ -176,6 +173,7 @@ class NoRecord(AgentSyncError):
     """No task is recorded for this worktree."""
 
     code = "no-record"
+    exit_status = Exit.MISSING
 
 
 class IllegalMove(AgentSyncError):
@@ -228,6 +226,13 @@ class GitFailed(AgentSyncError):
     code = "git-failed"
 
 
+class GitDenied(GitFailed):
+    """The remote answered, and git has no credentials that may do this."""
+
+    code = "git-denied"
+    exit_status = Exit.SIGN_IN
+
+
 class GitHubError(AgentSyncError):
     """GitHub answered with an error, or not at all."""
 
@@ -256,6 +261,7 @@ class NotFound(GitHubError):
     """It is not there, or this token cannot see it: GitHub does not tell which."""
 
     code = "not-found"
+    exit_status = Exit.MISSING
 
 
 class Refused(GitHubError):

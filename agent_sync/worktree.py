@@ -1,4 +1,4 @@
-"""Finds the worktree a hook or command is about, with `os` alone, so that the quiet path can afford it."""
+"""Finds the worktree a hook or command is about, and names the files we keep for it; `os` alone, for the quiet path."""
 
 import os
 
@@ -6,7 +6,57 @@ CLAIM_NAME = ".agent-claim.json"
 SETTINGS_NAME = ".agent-sync.toml"
 STATE_NAME = "agentsync"
 CLAUDE_SETTINGS = (os.path.join(".claude", "settings.json"), os.path.join(".claude", "settings.local.json"))
-GATE_CONFIG = os.path.join(".gauntlet", "config.yml")
+
+# Files and folders in `<git-dir>/agentsync/`, by the room that owns them.
+# quiet: stamps of hooks and the last input of quiet ones, each with the hook's name behind it
+HOOK_STAMP = "quiet."
+SPOOL = "spool."
+# events
+WATCHER_LOCK = "rewake.lock"
+RENEWAL_LOCK = "renewal.lock"
+RENEWAL_TRIED = "renewal.tried"
+# gates: stamps, the lock of a run, what was sent back and said, copies of definitions, snapshots, reviews
+GATE_INTERVAL_STAMP = "gauntlet-quick"
+GATE_PASSED_STAMP = "gauntlet-passed"
+GATE_SETTINGS_STAMP = "gauntlet-settings"
+GATE_LOCK = "gauntlet.lock"
+GATE_BLOCKS = "gauntlet-blocks.json"
+GATE_FAILURE = "gauntlet-failure.json"
+GATE_TOLD = "gauntlet-told.json"
+GATE_DEFINITIONS = "definitions"
+GATE_SNAPSHOTS = "snapshots"
+GATE_REVIEWS = "reviews"
+# gates, shared by all worktrees
+GATE_PASSES = "passes"
+# task, record, work: watched by the quiet path
+OUTBOX_FILE = "outbox.json"
+RECORD_POINTER = "record"
+WORKER_FILE = "worker.json"
+
+# In the worktree, and in the log directory of the gates.
+GATE_DIR = ".gauntlet"
+GATE_CONFIG = os.path.join(GATE_DIR, "config.yml")
+GATE_LOG_DIR = "gauntlet_logs"
+GATE_STATE = ".execution_state"
+GATE_RUN_LOCK = ".gauntlet-run.lock"
+
+# Leases and work: in the state directory of a worktree …
+WORKTREE_ID = "worktree-id"
+FORGE_INDEX = "forge.json"
+FORGE_LOCK = "forge.lock"
+# … and in the one that its siblings share.
+LEASE_INTENTS = "intents"
+LEASE_LOCK = "lease.lock"
+REFUSING_REMOTES = "refusals.json"
+FUTURE_LEASES = "sightings.json"
+# Shared by all worktrees: for each session the worktrees in which it has claimed something.
+SESSION_NOTES = "sessions"
+
+_LONGEST_ID = 100
+_LARGEST_NOTE, _MOST_PLACES = 1 << 16, 20
+
+# The recovery record: its home below the user's.
+ATLAS_HOME = ".atlas"
 
 
 class Place:
@@ -40,6 +90,27 @@ class Place:
         return os.path.join(self.common_dir, STATE_NAME)
 
 
+def hook_stamp(place: Place, hook: str) -> str:
+    """Return where the stamp of one hook command is."""
+    return os.path.join(place.state_dir, HOOK_STAMP + hook)
+
+
+def spool_file(place: Place, hook: str) -> str:
+    """Return where the last input of a hook is that had nothing else to do."""
+    return os.path.join(place.state_dir, SPOOL + hook)
+
+
+def session_note(place: Place, session: str) -> str:
+    """Return where the worktrees are noted in which a session works; "" for what is no session's id."""
+    is_name = 0 < len(session) <= _LONGEST_ID and session.replace("-", "").isalnum() and session.isascii()
+    return os.path.join(place.shared_dir, SESSION_NOTES, session) if is_name else ""
+
+
+def record_pointer(place: Place) -> str:
+    """Return where this worktree notes which recovery record is its own."""
+    return os.path.join(place.state_dir, RECORD_POINTER)
+
+
 def trust_file(place: Place) -> str:
     """Return where a clone keeps what its user approved of what the repository's files ask for."""
     return os.path.join(place.shared_dir, "trust.json")
@@ -62,6 +133,31 @@ def place_of(starts: list[str], project_dir: str) -> Place | None:
         if found and (project is None or found.common_dir == project.common_dir):
             return found
     return None
+
+
+def other_places(where: Place, session: str) -> list[Place]:
+    """Return the other worktrees of this clone in which the session has claimed something that it still holds."""
+    found = (worktree(root) for root in noted_roots(where, session))
+    return [
+        place
+        for place in found
+        if place
+        and place.common_dir == where.common_dir
+        and place.root != where.root
+        and os.path.lexists(place.claim_file)
+    ]
+
+
+def noted_roots(where: Place, session: str) -> list[str]:
+    """Return the worktrees that are noted for a session."""
+    path = session_note(where, session)
+    if not path:
+        return []
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            return file.read(_LARGEST_NOTE).splitlines()[:_MOST_PLACES]
+    except OSError:
+        return []
 
 
 def gate_root(start: str, top: str) -> str | None:

@@ -15,19 +15,17 @@ from support.stored_records import full_store
 
 from agent_sync.errors import AgentSyncError
 from agent_sync.events import statusline
-from agent_sync.events.event import parse as parse_event
-from agent_sync.gates.stop_event import read_event
-from agent_sync.record.disk import generations, tombstones
-from agent_sync.record.disk.active import active_record
-from agent_sync.record.disk.disk import disk
-from agent_sync.record.disk.home import Home
-from agent_sync.record.disk.store import RecordStore
-from agent_sync.record.observe import last_words as spool
-from agent_sync.record.receipts.examining import found_receipt
+from agent_sync.events.exchange import parse as parse_event
+from agent_sync.record.disk.beginning import _next_index
+from agent_sync.record.disk.contents import NO_OCCASION, UnreadInput
+from agent_sync.record.disk.deletion import TOMBSTONES, tombstones
+from agent_sync.record.disk.recorder import Home, active_record
+from agent_sync.record.disk.store import HOOK_JSON, PREVIOUS, OpenRecord, RecordStore, disk_errors
+from agent_sync.record.receipts.proof import find_receipt
 from agent_sync.record.receipts.receipt import from_values
 from agent_sync.task.claim.model import parse as parse_claim
-from agent_sync.task.decision.actions import Notice
 from agent_sync.task.decision.facts import Trigger
+from agent_sync.task.decision.notice import Notice
 from agent_sync.task.notes import Memory
 from agent_sync.task.outbox import Outbox
 from agent_sync.worktree import Place, worktree
@@ -65,7 +63,7 @@ def meet_event(content: bytes) -> None:
     for trigger in Trigger:
         event = parse_event(trigger, content)
         assert event is None or isinstance(event.cwd, str)
-    read_event(content)
+        assert event is None or isinstance(event.subagents, int)
     statusline._directories(content)
 
 
@@ -103,7 +101,7 @@ def meet_state(place: Place, content: bytes) -> None:
         (Path(place.state_dir) / name).write_bytes(content)
     box, memory = Outbox(place), Memory(place)
     assert all(isinstance(notice.text, str) and isinstance(notice.id, str) for notice in box.waiting())
-    assert all(isinstance(told, str) for told in box.told())
+    assert all(isinstance(told, str) for told in box.known_ids())
     box.drop(("x",))
     box.forget(("x",))
     box.add([Notice("x:1", "said")])
@@ -111,9 +109,9 @@ def meet_state(place: Place, content: bytes) -> None:
     assert memory.agent_of(42) is None or isinstance(memory.agent_of(42), str)
     seen = memory.last_look("main")
     assert seen is None or seen.tzinfo
-    memory.claimed(43, "octo-2")
-    memory.looked("main", datetime.now(UTC))
-    found = spool.Spool(place).joined(spool.GLANCE)
+    memory.remember_claim(43, "octo-2")
+    memory.remember_look("main", datetime.now(UTC))
+    found = UnreadInput(place).added_to(NO_OCCASION)
     assert isinstance(found.said + found.prompt, str)
 
 
@@ -141,9 +139,9 @@ def store(tmp_path) -> RecordStore:
 
 def meet_record(store: RecordStore, place: Place, content: bytes) -> None:
     """A record is read, or is refused with our own error; so is one that only looks whole, and all that lies beside."""
-    for name in (generations.NAME, "task.json", "task.log", "hook-history-0000.jsonl"):
+    for name in (HOOK_JSON, "task.json", "task.log", "hook-history-0000.jsonl"):
         (store.directory / name).write_bytes(content + b"\n")
-    (store.directory / generations.PREVIOUS).unlink(missing_ok=True)
+    (store.directory / PREVIOUS).unlink(missing_ok=True)
     home = Home(store.directory.parents[3])
     (home.root / "index.json").write_bytes(content)
     (Path(place.state_dir) / "record").write_bytes(b"w/t\n")
@@ -152,16 +150,16 @@ def meet_record(store: RecordStore, place: Place, content: bytes) -> None:
         if found:
             store.integrity(found)
             store.update(lambda one: one.model_copy(update={"branch": "next"}), found.updated_at)
-    for look in (lambda: active_record(place, home), home._next_index):
-        with contextlib.suppress(AgentSyncError), disk("looking"):
+    for look in (lambda: active_record(place, home), lambda: _next_index(home)):
+        with contextlib.suppress(AgentSyncError), disk_errors("looking"):
             look()
-    for copy in store.quarantined():
+    for copy in store.damaged_copies():
         copy.unlink()
 
 
 def test_odd_record(store, place):
     """Every odd value in every place of a record is met with our own error."""
-    values = json.loads((store.directory / generations.NAME).read_bytes())
+    values = json.loads((store.directory / HOOK_JSON).read_bytes())
     # One of each kind is enough: the others have the same fields.
     short = {key: value[:1] if isinstance(value, list) else value for key, value in values.items()}
     for content in every_odd(short):
@@ -170,7 +168,7 @@ def test_odd_record(store, place):
 
 def test_any_record(store, place):
     """So is any other content."""
-    values = json.loads((store.directory / generations.NAME).read_bytes())
+    values = json.loads((store.directory / HOOK_JSON).read_bytes())
 
     @given(documents(values))
     def meet(content):
@@ -190,20 +188,20 @@ def meet_receipt(content: bytes) -> None:
 def test_odd_receipt(store):
     """Every odd value in every place of a receipt is met with our own error, also where its copy is looked for."""
     values = json.loads(receipt(0).model_dump_json())
-    kept = (store, store.read())
+    kept = OpenRecord(store, store.read())
     copy = store.directory / "artifacts" / "rcpt-odd.json"
     for content in every_odd(values):
         meet_receipt(content)
         copy.write_bytes(content)
         with contextlib.suppress(AgentSyncError):
-            found_receipt("rcpt-odd", [kept])
+            find_receipt("rcpt-odd", [kept])
 
 
 def test_odd_tombstones(tmp_path):
     """Lines that cannot be read are passed over."""
     for content in every_odd({"task_id": "t", "reason": "r", "deleted": "d", "events": 1}):
-        (tmp_path / tombstones.NAME).write_bytes(content)
-        assert len(list(tombstones.tombstones(tmp_path))) <= 1
+        (tmp_path / TOMBSTONES).write_bytes(content)
+        assert len(list(tombstones(tmp_path))) <= 1
 
 
 @pytest.mark.parametrize("number", ["9" * 5000, "9" * 400, "0", "99999999999"], ids=["5000", "400", "zero", "11"])

@@ -3,8 +3,8 @@ import json
 import pytest
 from support.claims import NOW
 
-from agent_sync.system import log as log_module
-from agent_sync.system.log import Log
+from agent_sync.system import masking as log_module
+from agent_sync.system.masking import Log
 from agent_sync.worktree import worktree
 
 

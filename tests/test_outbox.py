@@ -1,6 +1,8 @@
+from dataclasses import replace
+
 import pytest
 
-from agent_sync.task.decision.actions import Notice
+from agent_sync.task.decision.notice import Notice
 from agent_sync.task.outbox import REMEMBERED, Readers, unread
 
 BOTH = Readers(human=True, agent=True)
@@ -50,15 +52,45 @@ def test_damaged_file_is_as_good_as_empty(outbox):
 def test_memory_is_bounded(outbox):
     """Old ids are forgotten, so that the file does not grow for ever."""
     outbox.add(Notice(f"n{number}", "x") for number in range(REMEMBERED + 5))
-    assert len(outbox.told()) == REMEMBERED
+    assert len(outbox.known_ids()) == REMEMBERED
 
 
 def test_waking_notices_go_alone(outbox):
-    """What wakes the agent is taken out; the rest waits."""
+    """What the agent was woken with still waits for the human; the rest waits as it was."""
     wakes = Notice("ci", "CI failed", for_agent=True, wakes=True)
     outbox.add([NOTICE, wakes])
     assert outbox.waking() == (wakes,)
     outbox.mark_woken((wakes,))
+    assert outbox.waking() == ()
+    assert outbox.waiting() == (NOTICE, replace(wakes, for_agent=False))
+
+
+def test_agent_is_told_at_a_stop_what_cannot_wait(outbox):
+    """What is not worth a turn stays for the next prompt; the human reads it at once."""
+    outbox.add([Notice("closed", "Issue closed", for_agent=True, can_wait=True)])
+    stop, prompt = Readers(human=True, agent=True, patient=False), BOTH
+    assert unread(outbox.waiting(), stop) == (("Issue closed",), ())
+    outbox.mark(outbox.waiting(), stop)
+    assert unread(outbox.waiting(), prompt) == ((), ("Issue closed",))
+
+
+def test_agent_reads_its_own_words(outbox):
+    """Where the agent has a next step, it reads that instead."""
+    outbox.add([Notice("ci", "CI failed", for_agent=True, agent_text="CI failed. Fix it.")])
+    assert unread(outbox.waiting(), BOTH) == (("CI failed",), ("CI failed. Fix it.",))
+
+
+def test_notice_without_reader_is_only_remembered(outbox):
+    """What nobody reads does not wait, and is known."""
+    outbox.add([Notice("ci", "CI failed", for_human=False)])
+    assert (outbox.waiting(), outbox.known_ids()) == ((), {"ci"})
+
+
+def test_news_again_does_not_wait_twice(outbox):
+    """A sentence that still waits is not added a second time."""
+    outbox.add([NOTICE])
+    outbox.forget(("pr:",))
+    outbox.add([NOTICE])
     assert outbox.waiting() == (NOTICE,)
 
 

@@ -1,12 +1,14 @@
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
-from agent_sync.system.processes import Finished, Processes
+from agent_sync.system.processes import FinishedProcess, Processes
 
 
 def run(command, **options):
@@ -32,7 +34,7 @@ def gone(pid):
 
 def test_output_and_status_come_back():
     """Output, errors and exit status of a program are returned, input is passed on."""
-    assert Finished(3, "in", "err") == run(["sh", "-c", "cat; printf err >&2; exit 3"], stdin="in")
+    assert FinishedProcess(3, "in", "err") == run(["sh", "-c", "cat; printf err >&2; exit 3"], stdin="in")
 
 
 def test_time_limit_takes_grandchildren_down(tmp_path):
@@ -104,3 +106,13 @@ def test_nothing_is_started_after_the_end():
     processes.close()
     with pytest.raises(InterruptedError):
         processes.run(["true"], directory="/", environment=os.environ)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="only Linux tells when a process was started")
+def test_age_counts_from_the_start_of_the_process():
+    """What passes before the first line of ours runs counts too."""
+    code = (
+        "import time; time.sleep(0.6); from agent_sync.system.processes import seconds_since_start as age; print(age())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert 0.5 <= float(done.stdout) < 60

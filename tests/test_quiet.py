@@ -14,11 +14,13 @@ from support.context import Workshop
 from support.github import FakeGitHub, pull
 
 from agent_sync.events import run as hook_run, stamp
-from agent_sync.events.event import HookEvent
+from agent_sync.hook_event import HookEvent
 from agent_sync.quiet import answer as quiet
+from agent_sync.quiet.last_words import keep_input
 from agent_sync.task.claim.phases import Phase
-from agent_sync.task.decision.actions import Notice
 from agent_sync.task.decision.facts import PullState, Trigger
+from agent_sync.task.decision.notice import Notice
+from agent_sync.worktree import hook_stamp, record_pointer, spool_file
 
 FORBIDDEN = {"json", "re", "logging", "subprocess", "dataclasses", "typing", "pathlib", "enum", "click", "pydantic"}
 COMMANDS = [
@@ -132,10 +134,11 @@ class Scene:
         self.github.calls.clear()
         context = self.workshop.new_context()
         parts = [
-            hook_run.run_part(context, HookEvent(trigger, session_id="other"), part) for part in hook_run.PARTS[trigger]
+            hook_run.run_part(context, HookEvent(trigger, session_id="other"), part)
+            for part in hook_run.participants(trigger)
         ]
         after = context.store.file.read_bytes() if context.store.file.exists() else None
-        said = [part.reply for part in parts if part.reply]
+        said = [(part.human, part.agent) for part in parts if part.human or part.agent or part.gate]
         return self.github.calls, said, list(context.outbox.waiting()), before != after
 
 
@@ -174,7 +177,7 @@ def change(scene, what, held):
         case "head":
             (scene.root / ".git" / "HEAD").write_text("ref: refs/heads/other\n")
         case "clock":
-            stamp = Path(quiet.stamp_file(scene.workshop.context.place, "on-stop"))
+            stamp = Path(hook_stamp(scene.workshop.context.place, "on-stop"))
             if stamp.exists():
                 due, rest = stamp.read_text().split("\n", 1)
                 stamp.write_text((due if due == quiet.NEVER else str(time.time() - 1)) + "\n" + rest)
@@ -221,7 +224,7 @@ def test_damaged_stamp_means_the_full_run(tmp_path, damage):
     """A stamp that cannot be read is no answer."""
     scene = Scene(tmp_path)
     scene.fire(Trigger.STOP)
-    Path(quiet.stamp_file(scene.workshop.context.place, "on-stop")).write_text(damage)
+    Path(hook_stamp(scene.workshop.context.place, "on-stop")).write_text(damage)
     assert not scene.is_quiet(Trigger.STOP)
 
 
@@ -290,7 +293,7 @@ def test_file_a_part_watches_ends_the_quiet(tmp_path):
     place = scene.workshop.context.place
     sight = quiet.sight_of([str(watched)])
     now = datetime.now(UTC)
-    stamp.leave(place, "on-tool", stamp.Sight(quiet.look(place, "on-tool"), (sight,)), due=None, now=now)
+    stamp.leave(place, "on-tool", stamp.WatchedFiles(quiet.look(place, "on-tool"), (sight,)), due=None, now=now)
     assert scene.is_quiet("on-tool")
     watched.write_text("one\ntwo\n")
     assert not scene.is_quiet("on-tool")
@@ -304,10 +307,10 @@ def test_last_words_are_laid_by_where_a_task_is_recorded(tmp_path, has_record, m
     Path(place.state_dir).mkdir(exist_ok=True)
     monkeypatch.chdir(tmp_path)
     if has_record:
-        Path(quiet.record_pointer(place)).write_text("w/t")
+        Path(record_pointer(place)).write_text("w/t")
     raw = f'{{"cwd":"{tmp_path}","last_assistant_message":"hello"}}'.encode()
-    quiet.keep("on-stop", raw)
-    spool = Path(quiet.spool_file(place, "on-stop"))
+    keep_input("on-stop", raw)
+    spool = Path(spool_file(place, "on-stop"))
     assert (spool.read_bytes() == raw) if has_record else not spool.exists()
 
 

@@ -11,8 +11,12 @@ from support.github import CARD, FakeGitHub, pull
 from agent_sync.errors import GitHubDown, RateLimited, Refused
 from agent_sync.system import files
 from agent_sync.task.claim.phases import Phase
-from agent_sync.task.decision.checks import Check
+from agent_sync.task.decision.actions import BranchPushed
+from agent_sync.task.decision.evolve import evolve
 from agent_sync.task.decision.facts import NoCard, PullState, Trigger
+from agent_sync.task.decision.feedback.checks import CheckRun
+from agent_sync.task.failures.failure import JobOutput
+from agent_sync.task.outbox import Readers
 
 WRITES = {"open_pull", "move_card", "close_task"}
 
@@ -53,6 +57,15 @@ def test_lost_answer_leads_to_adoption(workshop):
     assert workshop.claim.pr_number == 107
 
 
+def test_push_that_github_has_not_noticed_is_waited_for(workshop):
+    """Right after a push GitHub may not know the commit yet: the pull request is opened at a second try."""
+    workshop.hold(claim(Phase.READY_FOR_PR))
+    workshop.github.failing["open_pull"] = Refused("Head sha can't be blank, Base sha can't be blank")
+    workshop.drive()
+    assert workshop.github.calls.count("open_pull") == 2
+    assert workshop.claim.phase == Phase.PR_CREATED
+
+
 def test_refused_pull_request_keeps_the_phase(workshop):
     """GitHub's no is said with its reason, and the claim waits."""
     workshop.hold(claim(Phase.READY_FOR_PR))
@@ -87,28 +100,198 @@ def test_merge_is_noticed_and_asked_about_once(workshop):
     workshop.github.pulls.append(pull(state=PullState.MERGED))
     workshop.drive(Trigger.IDLE)
     assert workshop.claim.phase == Phase.MERGED_DETECTED
-    assert workshop.said == ["PR #107 merged! Should I close issue #42?"]
+    assert workshop.said == ["PR #107 merged! Should I close issue #42? `/done` says yes."]
     workshop.github.calls.clear()
     workshop.drive(Trigger.IDLE)
     assert workshop.github.calls == []
 
 
 def test_poll_then_backoff(workshop):
-    """A second idle event inside two minutes asks for the merge state only, and says nothing new."""
+    """A second idle event inside two minutes asks nothing, says nothing, and knows when to look again."""
     workshop.hold(claim(Phase.PR_CREATED, pr_number=107))
-    workshop.github.pulls.append(pull(checks=(Check("a", "SUCCESS"), Check("b", "QUEUED"))))
+    workshop.github.pulls.append(pull(checks=(CheckRun("a", "SUCCESS"), CheckRun("b", "QUEUED"))))
     workshop.drive(Trigger.IDLE)
     assert workshop.claim.phase == Phase.CHECKS_RUNNING
-    workshop.drive(Trigger.IDLE)
-    assert workshop.github.calls == ["pull", "pull"]
+    second = workshop.drive(Trigger.IDLE)
+    assert workshop.github.calls == ["pull"]
     assert workshop.said == ["CI: 1/2 passed, 1 running..."]
+    assert (second.was_idle, second.due) == (True, workshop.claim.last_check_poll + timedelta(minutes=2))
+
+
+@pytest.mark.parametrize(
+    ("edited", "expected"),
+    [(-600, ["pull"]), (-60, []), (3600, ["pull"])],
+    ids=["an older one counts as it stands", "so does a newer one", "one from the future is none"],
+)
+def test_edited_poll_governs(workshop, edited, expected):
+    """`last_check_poll` in the file says when to look again, also where a person wrote it."""
+    workshop.hold(claim(Phase.PR_CREATED, pr_number=107))
+    workshop.github.pulls.append(pull(checks=(CheckRun("a", "QUEUED"),)))
+    workshop.drive(Trigger.IDLE)
+    workshop.github.calls.clear()
+    moment = datetime.now(UTC) + timedelta(seconds=edited)
+    workshop.hold(workshop.claim.model_copy(update={"last_check_poll": moment}))
+    workshop.drive(Trigger.IDLE)
+    assert workshop.github.calls == expected
+
+
+def test_new_head_is_looked_at_at_once(workshop):
+    """After a push the backoff of the old commit's checks does not count."""
+    workshop.hold(claim(Phase.PR_CREATED, pr_number=107))
+    workshop.github.pulls.append(pull(checks=(CheckRun("a", "QUEUED"),)))
+    workshop.drive(Trigger.IDLE)
+    assert evolve(workshop.claim, BranchPushed("b" * 40)).last_check_poll is None
+    assert evolve(workshop.claim, BranchPushed("a" * 40)).last_check_poll is not None
+    assert evolve(workshop.claim, BranchPushed("")).last_check_poll is not None
+
+
+def test_closed_pull_request_is_polled_no_more(workshop):
+    """Closed without merging: said once, and no further idle event asks; a person who asks sees it reopened."""
+    workshop.new_context(AGENT_SYNC_CHECKS_BACKOFF_S="0")
+    workshop.hold(claim(Phase.PR_CREATED, pr_number=107))
+    workshop.github.pulls.append(pull(state=PullState.CLOSED))
+    for _ in range(3):
+        workshop.drive(Trigger.IDLE)
+    assert workshop.github.calls == ["pull"]
+    assert len(workshop.said) == 1
+    workshop.github.pulls[0] = pull()
+    workshop.drive(Trigger.SYNC)
+    assert workshop.claim.closed_unmerged is False
+
+
+def test_board_is_tried_again_once_the_cause_is_gone(workshop):
+    """A board in trouble is left alone for ten minutes; then a later event moves the card."""
+    workshop.new_context(AGENT_SYNC_PROJECT_NUMBER="1")
+    workshop.github.card_seen = NoCard("The token lacks the scope.")
+    workshop.hold(claim(Phase.CODING, status="In Review"))
+    workshop.drive()
+    workshop.drive()
+    assert workshop.github.calls == ["card"]
+    assert workshop.drive().due == workshop.claim.refused_at + timedelta(minutes=10)
+    workshop.github.card_seen = CARD
+    earlier = workshop.claim.refused_at - timedelta(minutes=10)
+    (workshop.root / ".git/agentsync/claim.base.json").unlink()
+    workshop.hold(workshop.claim.model_copy(update={"refused_at": earlier}))
+    workshop.drive()
+    assert workshop.github.card_seen.status == "In Review"
+    assert (workshop.claim.refused_status, workshop.claim.refused_at) == (None, None)
+
+
+def test_issue_closed_by_the_merge_is_not_asked_about(workshop):
+    """The merge has closed the issue: nobody is asked, the card moves and the claim file goes."""
+    workshop.hold(claim(Phase.PR_CREATED, pr_number=107))
+    workshop.github.pulls.append(pull(state=PullState.MERGED))
+    workshop.github.issue_open = False
+    workshop.drive(Trigger.IDLE)
+    assert workshop.claim is None
+    assert workshop.github.comments == []
+    assert workshop.github.card_seen.status == "Done"
+    assert "Issue #42 was closed by the merge" in workshop.said[0]
+    assert not any("Should I close" in text for text in workshop.said)
+
+
+@pytest.mark.parametrize(
+    ("held", "trigger", "state"),
+    [
+        (claim(Phase.READY_FOR_PR), Trigger.STOP, None),
+        (claim(Phase.READY_FOR_PR, summary=""), Trigger.STOP, None),
+        (claim(Phase.PR_CREATED, pr_number=107), Trigger.REWAKE, pull(checks=(CheckRun("a", "FAILURE"),))),
+        (claim(Phase.PR_CREATED, pr_number=107), Trigger.REWAKE, pull(state=PullState.MERGED)),
+        (claim(Phase.PR_CREATED, pr_number=107), Trigger.REWAKE, pull(state=PullState.CLOSED)),
+        (claim(Phase.DONE, pr_number=107), Trigger.STOP, pull(state=PullState.MERGED)),
+    ],
+    ids=["created", "no summary", "failed", "merged", "closed", "done"],
+)
+def test_second_round_in_the_same_clone_speaks_again(workshop, held, trigger, state):
+    """The same claim file written by hand once more leads to the same sentence once more."""
+    said = []
+    for _ in range(2):
+        workshop.github = FakeGitHub(pulls=[state] if state else [])
+        workshop.new_context()
+        workshop.hold(held)
+        workshop.drive(trigger)
+        said.append(workshop.said)
+        workshop.context.outbox.mark(workshop.context.outbox.waiting(), Readers(human=True, agent=True))
+    assert said[0]
+    assert said[0] == said[1]
+
+
+@pytest.mark.parametrize(
+    ("seen", "words", "phase"),
+    [
+        (pull(state=PullState.MERGED), "merged! Should I close issue #42?", Phase.MERGED_DETECTED),
+        (pull(state=PullState.CLOSED), "was closed without merging", Phase.PR_CREATED),
+        (pull(checks=(CheckRun("unit", "FAILURE"),)), '1 FAILED — "unit"', Phase.CHECKS_RUNNING),
+        (pull(checks=(CheckRun("unit", "SUCCESS"),)), "CI passed!", Phase.PR_CREATED),
+        (pull(changes_requested_by=("mona",), review_id="7"), 'changes requested by "mona"', Phase.PR_CREATED),
+        (pull(is_conflicting=True), "conflicts with its base branch", Phase.PR_CREATED),
+    ],
+    ids=["merged", "closed", "failed", "green", "changes", "conflict"],
+)
+def test_every_session_is_told_how_the_pull_request_stands(workshop, seen, words, phase):
+    """One request at each session's start; both readers, once a session; the watcher does not repeat it."""
+    workshop.hold(claim(Phase.PR_CREATED, pr_number=107, status="In Review", last_synced_status="In Review"))
+    workshop.github.pulls.append(seen)
+    for session in ("s1", "s2"):
+        workshop.github.calls.clear()
+        workshop.drive(Trigger.SESSION_START, session_id=session)
+        assert len(workshop.github.calls) == (
+            1 if workshop.claim.phase is not Phase.MERGED_DETECTED or session == "s1" else 0
+        )
+        told = [notice for notice in workshop.context.outbox.waiting() if words in notice.text]
+        assert [(notice.for_human, notice.for_agent, notice.wakes) for notice in told] in (
+            [(True, True, False)],
+            [(True, True, True)],
+        )
+        workshop.context.outbox.mark(workshop.context.outbox.waiting(), Readers(human=True, agent=True))
+        workshop.drive(Trigger.SESSION_START, session_id=session)
+        workshop.new_context(AGENT_SYNC_CHECKS_BACKOFF_S="0")
+        workshop.drive(Trigger.REWAKE, session_id=session)
+        workshop.drive(Trigger.PROMPT, session_id=session)
+        assert workshop.said == []
+    assert workshop.claim.phase == phase
+
+
+def test_watcher_brings_the_log_of_what_a_session_was_told(workshop):
+    """A session's start costs one request; the log follows with the first look, without the verdict once more."""
+    workshop.hold(claim(Phase.PR_CREATED, pr_number=107, status="In Review", last_synced_status="In Review"))
+    workshop.github.pulls.append(pull(checks=(CheckRun("unit", "FAILURE", url="https://x/job/1"),)))
+    workshop.github.logs["https://x/job/1"] = JobOutput("Test", (), "E   assert 1 == 2\n")
+    workshop.drive(Trigger.SESSION_START, session_id="s1")
+    assert workshop.github.calls == ["pull"]
+    workshop.context.outbox.mark(workshop.context.outbox.waiting(), Readers(human=True, agent=True))
+    workshop.new_context(AGENT_SYNC_CHECKS_BACKOFF_S="0")
+    workshop.drive(Trigger.REWAKE, session_id="s1")
+    (why,) = workshop.context.outbox.waiting()
+    assert (why.for_human, why.wakes) == (False, True)
+    assert "assert 1 == 2" in why.text
+
+
+def test_every_session_is_told_that_the_branch_is_behind(workshop):
+    """What keeps the pull request from its merge and needs the agent is told at each start, with the next step."""
+    workshop.hold(claim(Phase.PR_CREATED, pr_number=107, status="In Review", last_synced_status="In Review"))
+    workshop.github.pulls.append(pull(merge_state="BEHIND", base="main"))
+    for session in ("s1", "s2"):
+        workshop.drive(Trigger.SESSION_START, session_id=session)
+        (told,) = workshop.context.outbox.waiting()
+        assert "must be updated with its base branch" in told.text
+        assert "Run `git fetch origin && git merge origin/main`. Fixes are published" in told.agent_text
+        workshop.context.outbox.mark((told,), Readers(human=True, agent=True))
+
+
+def test_session_start_leaves_unsettled_checks_alone(workshop):
+    """Checks that run are no news in the morning."""
+    workshop.hold(claim(Phase.PR_CREATED, pr_number=107))
+    workshop.github.pulls.append(pull(checks=(CheckRun("a", "QUEUED"),)))
+    workshop.drive(Trigger.SESSION_START)
+    assert workshop.said == []
 
 
 def test_watcher_says_each_state_of_a_commit_once(workshop):
     """In the background the same failure of the same commit is news only once; a new commit's is news again."""
     workshop.new_context(AGENT_SYNC_CHECKS_BACKOFF_S="0")
     workshop.hold(claim(Phase.PR_CREATED, pr_number=107))
-    workshop.github.pulls.append(pull(checks=(Check("a", "FAILURE"),)))
+    workshop.github.pulls.append(pull(checks=(CheckRun("a", "FAILURE"),)))
     workshop.drive(Trigger.REWAKE)
     workshop.drive(Trigger.REWAKE)
     assert len(workshop.said) == 1
@@ -186,7 +369,7 @@ def test_every_step_is_in_the_log(workshop):
 PULLS = st.builds(
     lambda state, checks, conflict: pull(state=state, checks=checks, is_conflicting=conflict),
     st.sampled_from(PullState),
-    st.sampled_from([(), (Check("a", "SUCCESS"),), (Check("a", "FAILURE"),), (Check("a", "QUEUED"),)]),
+    st.sampled_from([(), (CheckRun("a", "SUCCESS"),), (CheckRun("a", "FAILURE"),), (CheckRun("a", "QUEUED"),)]),
     st.booleans(),
 )
 CLAIMS = st.builds(

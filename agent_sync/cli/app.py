@@ -13,7 +13,7 @@ import click
 from agent_sync import __version__
 from agent_sync.cli.table import COMMANDS, HOOK_COMMANDS, front, location
 from agent_sync.errors import AgentSyncError, Exit
-from agent_sync.system.disk_errors import disk_trouble
+from agent_sync.system.disk import disk_trouble
 from agent_sync.system.masking import masked
 
 MORE = {

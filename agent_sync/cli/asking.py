@@ -5,7 +5,7 @@ import sys
 import click
 
 from agent_sync.errors import BadInput
-from agent_sync.setup.install.plan import Plan
+from agent_sync.setup.install.plan import InstallPlan
 from agent_sync.setup.install.shown import diff, verb
 
 COLOURS = {"+": "green", "-": "red", "@": "cyan"}
@@ -16,7 +16,7 @@ def is_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def show(plan: Plan) -> None:
+def show(plan: InstallPlan) -> None:
     """Print every change as a diff."""
     for change in plan.changes:
         for line in diff(change):
@@ -25,7 +25,7 @@ def show(plan: Plan) -> None:
         click.echo(f"note: {note}", err=True)
 
 
-def agreed(question: str, *, yes: bool, command: str) -> bool:
+def ask_consent(question: str, *, yes: bool, command: str) -> bool:
     """Tell whether the plan may be carried out."""
     if yes:
         return True
@@ -38,7 +38,7 @@ def agreed(question: str, *, yes: bool, command: str) -> bool:
     return click.confirm(question, default=True)
 
 
-def tell_done(plan: Plan) -> None:
+def tell_done(plan: InstallPlan) -> None:
     """Say what became of which file."""
     for change in plan.changes:
         click.echo(f"{verb(change)}d {change.path}")

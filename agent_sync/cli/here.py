@@ -5,7 +5,7 @@ import click
 from agent_sync import settings as settings_file
 from agent_sync.context import Context, context_at
 from agent_sync.errors import AgentSyncError, BadConfig, BadInput
-from agent_sync.events.parts.record import kept
+from agent_sync.events.parts.record import keep_record
 from agent_sync.quiet import answer as quiet
 from agent_sync.settings.approvals import held_back_line
 from agent_sync.task.claim.model import Claim
@@ -25,8 +25,7 @@ def place_here() -> Place:
 
 def context_here(*, keeps_record: bool = True) -> Context:
     """Return the context of the worktree the command was started in; one that only looks leaves the record alone."""
-    context = context_at(place_here(), settings_file.environment())
-    context.cwd = quiet.process_dir()
+    context = context_at(place_here(), settings_file.environment(), cwd=quiet.process_dir())
     if context.held_back:
         click.echo(f"note: {held_back_line(context.held_back)}", err=True)
     ctx = click.get_current_context(silent=True)
@@ -42,7 +41,7 @@ def _keep_record(context: Context) -> None:
         # The command has said so already.
         return
     try:
-        kept(context)
+        keep_record(context)
     except (AgentSyncError, OSError) as error:
         click.echo(f"warning: {RECORD_UNWRITTEN}: {error}", err=True)
 

@@ -1,11 +1,22 @@
 """Reads the number of an issue as people type it."""
 
+import re
+
 from agent_sync.errors import BadInput
 
 # GitHub's numbers are 32-bit integers.
 LARGEST = (1 << 31) - 1
 _LONGEST = len(str(LARGEST))
 _SHOWN = 20
+
+
+_NAMED = re.compile(r"(?P<repository>[\w.-]+/[\w.-]+)#(?P<number>[0-9]{1,10})", re.ASCII)
+
+
+def qualified_issue(text: str) -> tuple[str, str] | None:
+    """Return repository and number of `owner/name#42`; None where the text is something else."""
+    found = _NAMED.fullmatch(text)
+    return (found["repository"], found["number"]) if found else None
 
 
 def issue_number(text: str, *, helps: str) -> int | None:

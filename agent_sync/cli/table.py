@@ -9,6 +9,7 @@ COMMANDS = {
     "release": ("agent_sync.cli.task.release", "Give the task back."),
     "push": ("agent_sync.cli.task.push", "Push the claim's branch, fast-forward only."),
     "sync": ("agent_sync.cli.task.sync", "Check GitHub now and do what is due."),
+    "review": ("agent_sync.cli.task.review", "Show, answer and resolve what reviewers said on the PR."),
     "next": ("agent_sync.cli.task.next", "List the tasks that are ready to claim."),
     "board": ("agent_sync.cli.task.board", "Show the board in columns."),
     "log": ("agent_sync.cli.task.log", "Show what agent-sync did here, newest last."),
@@ -38,7 +39,7 @@ COMMANDS = {
 }
 # Section → the commands that the first help shows, and the others that `help --all` adds.
 SECTIONS = {
-    "Daily": (("claim", "status", "handoff", "done", "release"), ("push", "sync")),
+    "Daily": (("claim", "status", "handoff", "done", "release"), ("push", "sync", "review")),
     "Fleet": (("next", "board", "log"), ()),
     "Gates": (("gate",), ("validate",)),
     "Record": (
@@ -54,6 +55,7 @@ HOOK_COMMANDS = {
     "session-start": "Hook: when a session starts (SessionStart).",
     "on-prompt": "Hook: before a prompt is handled (UserPromptSubmit).",
     "on-tool": "Hook: after a tool was used (PostToolUse).",
+    "on-end": "Hook: when a session ends (SessionEnd).",
 }
 # Names from 0.1.0 that scripts and installed hooks use: they keep working and are not listed.
 ALIASES = {"hook": "record", "gauntlet": "gate"}

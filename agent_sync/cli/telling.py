@@ -10,7 +10,7 @@ from typing import Any
 from agent_sync.context import Context
 from agent_sync.gates.pull import pull_gate_root
 from agent_sync.task.claim.model import Claim
-from agent_sync.task.decision.checks import CI
+from agent_sync.task.decision.feedback.checks import CI
 from agent_sync.task.decision.next_step import WATCH, next_step
 from agent_sync.task.decision.outside_text import one_line, quoted
 from agent_sync.task.decision.situation import checks_known
@@ -48,9 +48,9 @@ def _line(name: str, says: str) -> str:
 
 def _ci(claim: Claim) -> str:
     seen = checks_known(claim, None)
-    if seen is None or seen.ci in {CI.NONE, CI.UNAVAILABLE}:
+    if seen is None or not seen.total:
         return seen.ci.value if seen else CI.NONE.value
-    names = ", ".join(quoted(name, limit=60) for name in seen.failed)
+    names = ", ".join(quoted(name, limit=60) for name in seen.failed or seen.missing)
     return f"{seen.ci.value}, {seen.passed}/{seen.total} passed" + (f": {names}" if names else "")
 
 
@@ -58,7 +58,8 @@ def _reviews(claim: Claim) -> str:
     seen = claim.feedback
     people = ", ".join(quoted(name, limit=60) for name in seen.changes_requested_by) if seen else ""
     conflict = ["the branch conflicts with its base"] if seen and seen.is_conflicting else []
-    return "; ".join([f"changes requested by {people}" if people else "no changes requested", *conflict])
+    threads = [f"{seen.threads} threads wait for an answer"] if seen and seen.threads else []
+    return "; ".join([f"changes requested by {people}" if people else "no changes requested", *threads, *conflict])
 
 
 def _gates(context: Context) -> str:
@@ -66,10 +67,10 @@ def _gates(context: Context) -> str:
     root = pull_gate_root(context)
     if root is None:
         return ""
-    from agent_sync.gates.config.glance import glance
+    from agent_sync.gates.config.stop_settings import stop_settings
     from agent_sync.gates.memory import state as states
 
-    last = states.read(Path(glance(context.place, Path(root), context.environment).log_dir))
+    last = states.read(Path(stop_settings(context.place, Path(root), context.environment).log_dir))
     return one_line(last.status) if last and last.status else "not run yet"
 
 

@@ -1,32 +1,27 @@
-"""Shows the demo: live on a terminal, as a plain log in a pipe."""
+"""Shows the demo: live on a terminal, as plain lines in a pipe."""
 
-import io
-import json
-import re
 import time
-from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Protocol, Self
 
 import click
 from rich.console import Console, Group
 from rich.live import Live
-from rich.markup import escape
 from rich.panel import Panel
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
-from agent_sync.demo.stage import Played, Stage
-from agent_sync.demo.story import Scene
-from agent_sync.task.claim.phases import Phase
+from agent_sync.demo.moments import COLUMNS, TRACK, Card, Moment, cost
+from agent_sync.demo.story import Actor
 
-COLUMNS = ("Todo", "In Progress", "In Review", "Done")
-SHOWN = 20
-OVER = "over"
+# What track and board take of a terminal, and how wide it must be for a scene to fit in one line.
+LINES_ABOVE, ONE_LINE = 17, 116
+COLOURS = {Actor.AGENT: "cyan", Actor.AGENT_SYNC: "green", Actor.HUMAN: "yellow", Actor.GITHUB: "magenta"}
+WIDEST = max(len(actor) for actor in Actor)
 
 
 class View(Protocol):
-    """Where scenes are shown."""
+    """Where moments are shown."""
 
     def __enter__(self) -> Self:
         """Open the view."""
@@ -36,39 +31,20 @@ class View(Protocol):
     ) -> None:
         """Close the view."""
 
-    def show(self, scene: Scene, played: Played | None, stage: Stage) -> None:
-        """Show one scene that was played."""
+    def show(self, moment: Moment) -> None:
+        """Show one moment."""
 
 
-def view(*, is_terminal: bool, pause: float, picture: str = "") -> View:
+def view(*, is_terminal: bool, pause: float, with_costs: bool) -> View:
     """Return the view that fits where the output goes."""
-    if picture:
-        return PictureView(picture)
-    return LiveView(pause) if is_terminal else PlainView()
-
-
-def said(played: Played | None) -> str:
-    """Return what was said to human or agent, without the wrapping."""
-    if played is None:
-        return ""
-    text = played.stdout or played.stderr
-    try:
-        values = json.loads(text)
-    except ValueError:
-        return text.split("\n")[0]
-    if "decision" in values and "hookSpecificOutput" not in values:
-        return f"{values['decision']}: {values['message']}"
-    context = values.get("hookSpecificOutput", {}).get("additionalContext", "")
-    return str(values.get("systemMessage") or context).split("\n")[0]
-
-
-def cost(played: Played | None) -> str:
-    """Return what a scene cost."""
-    return "" if played is None else f"{played.requests} requests, {played.ms} ms"
+    return LiveView(pause, with_costs=with_costs) if is_terminal else PlainView(with_costs=with_costs)
 
 
 class PlainView:
-    """One line per scene."""
+    """Who does what, and what comes of it, line by line."""
+
+    def __init__(self, *, with_costs: bool) -> None:
+        self._with_costs = with_costs
 
     def __enter__(self) -> Self:
         return self
@@ -76,23 +52,24 @@ class PlainView:
     def __exit__(self, *_: object) -> None:
         pass
 
-    def show(self, scene: Scene, played: Played | None, stage: Stage) -> None:
-        """Print the scene, what was run, what it said and what it cost."""
-        claim = stage.claim()
-        click.echo(f"{scene.title}  [{claim['phase'] if claim else '-'}]")
-        if played:
-            silent = "(silent)" if not said(played) else said(played)
-            click.echo(f"    $ agent-sync {played.command}   → {silent}   ({cost(played)})")
+    def show(self, moment: Moment) -> None:
+        """Print the scene, its outcome, where to look at it and, if wanted, what it cost."""
+        scene = moment.scene
+        click.echo(f"{scene.actor:<{WIDEST}}  {scene.does}")
+        price = f"({cost(moment.played)})" if self._with_costs and moment.played else ""
+        for line in (scene.outcome, moment.link, price):
+            if line:
+                click.echo(f"{'':<{WIDEST}}  {line}")
 
 
 class LiveView:
-    """The phase track, the board and the last scenes, redrawn after each."""
+    """How far the task is, the board and the last scenes, redrawn after each."""
 
-    def __init__(self, pause: float) -> None:
+    def __init__(self, pause: float, *, with_costs: bool) -> None:
         self._pause = pause
-        self._live = Live(console=Console(), refresh_per_second=8)
-        self._scenes: list[tuple[Scene, Played | None]] = []
-        self._seen: set[str] = set()
+        self._with_costs = with_costs
+        self._live = Live(console=Console(), auto_refresh=False)
+        self._moments: list[Moment] = []
 
     def __enter__(self) -> Self:
         self._live.__enter__()
@@ -101,72 +78,47 @@ class LiveView:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._moments:
+            self._draw(self._moments, refresh=False)
         self._live.__exit__(kind, error, trace)
 
-    def show(self, scene: Scene, played: Played | None, stage: Stage) -> None:
-        """Redraw everything."""
-        self._scenes.append((scene, played))
-        claim = stage.claim()
-        phase = str(claim["phase"]) if claim else (OVER if self._seen else "")
-        self._seen.add(phase)
-        self._draw(Group(_track(phase, self._seen), _board(stage.world()), self._log()))
-
-    def _draw(self, drawn: Group) -> None:
-        self._live.update(drawn)
+    def show(self, moment: Moment) -> None:
+        """Redraw everything; of the scenes, as many as the terminal has room for."""
+        self._moments.append(moment)
+        self._draw(self._latest())
         time.sleep(self._pause)
 
-    def _log(self) -> Panel:
+    def _draw(self, moments: list[Moment], *, refresh: bool = True) -> None:
+        self._live.update(Group(self._track(), _board(moments[-1].cards), self._scenes(moments)), refresh=refresh)
+
+    def _latest(self) -> list[Moment]:
+        size = self._live.console.size
+        lines = 1 if size.width >= ONE_LINE else 2
+        return self._moments[-max(3, (size.height - LINES_ABOVE) // lines) :]
+
+    def _track(self) -> Panel:
+        seen, step = {moment.step for moment in self._moments}, self._moments[-1].step
+        track = Text()
+        for name in TRACK:
+            style = "bold reverse green" if name == step else "green" if name in seen else "dim"
+            track.append(f" {name} ", style=style).append("" if name == TRACK[-1] else " → ", style="dim")
+        return Panel(track, title="issue #42")
+
+    def _scenes(self, moments: list[Moment]) -> Panel:
         table = Table.grid(padding=(0, 2), expand=True)
-        for scene, played in self._scenes[-SHOWN:]:
-            table.add_row(escape(scene.title), Text(said(played), style="cyan"), Text(cost(played), style="dim"))
+        for moment in moments:
+            scene = moment.scene
+            told = Text(scene.outcome).append(f"\n{moment.link}" if moment.link else "", style="blue underline")
+            price = [Text(cost(moment.played), style="dim")] if self._with_costs else []
+            table.add_row(Text(scene.actor, style=f"bold {COLOURS[scene.actor]}"), Text(scene.does), told, *price)
         return Panel(table, title="agent-sync demo: claim to close, no token, no network")
 
 
-class PictureView(LiveView):
-    """Draws nothing until the end, then writes the last scenes as a picture."""
-
-    WIDTH = 150
-
-    def __init__(self, file: str) -> None:
-        super().__init__(0)
-        self._file = file
-        self._last: Group | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None and self._last:
-            console = Console(record=True, width=self.WIDTH, file=io.StringIO(), force_terminal=True)
-            console.print(self._last)
-            # The reader's own fonts do: a picture in a README should fetch nothing.
-            drawn = re.sub(r"@font-face \{.*?\}\s*", "", console.export_svg(title="agent-sync demo"), flags=re.DOTALL)
-            Path(self._file).write_text(drawn, encoding="utf-8")
-
-    def _draw(self, drawn: Group) -> None:
-        self._last = drawn
-
-
-def _track(phase: str, seen: set[str]) -> Panel:
-    track = Text()
-    for name in Phase:
-        style = "bold reverse green" if name == phase else ("green" if name in seen else "dim")
-        track.append(f" {name} ", style=style).append(" → ", style="dim")
-    track.append(" closed ", style="bold reverse green" if phase == OVER else "dim")
-    return Panel(track, title="phase")
-
-
-def _board(world: dict[str, Any]) -> Table:
-    titles = {issue["number"]: issue["title"] for issue in world["issues"]}
-    table = Table(*COLUMNS, expand=True, title="board")
-    cells = []
-    for column in COLUMNS:
-        cards = [item for item in world["items"] if item["fields"].get("Status") == column]
-        cells.append("\n".join(escape(_card(item, titles)) for item in cards))
-    table.add_row(*cells)
+def _board(cards: tuple[Card, ...]) -> Table:
+    table = Table(*(Column(name, ratio=1) for name in COLUMNS), expand=True, title="board")
+    table.add_row(*(Text("\n").join(_card(card) for card in cards if card.column == name) for name in COLUMNS))
     return table
 
 
-def _card(item: dict[str, Any], titles: dict[int, str]) -> str:
-    agent = item["fields"].get("Agent")
-    return f"#{item['issue']} {titles.get(item['issue'], '')}" + (f" ({agent})" if agent else "")
+def _card(card: Card) -> Text:
+    return Text(f"#{card.number} {card.title}").append(" (agent)" if card.is_held else "", style="cyan")

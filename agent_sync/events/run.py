@@ -4,33 +4,65 @@ import contextlib
 import os
 import threading
 import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_sync import settings as settings_file
 from agent_sync.context import Context, context_at
 from agent_sync.errors import AgentSyncError, BadConfig
-from agent_sync.events import reply, stamp
-from agent_sync.events.deadline import Watchdog, deadline
-from agent_sync.events.event import HookEvent, parse, trigger_of
+from agent_sync.events import exchange, stamp
+from agent_sync.events.exchange import Reply, parse, readers_of, trigger_of
 from agent_sync.events.parts.briefing import head_line
-from agent_sync.events.parts.table import PARTS, Part, Participant, gate
-from agent_sync.events.reply import Reply, readers_of
 from agent_sync.gateway.port import Gateway
+from agent_sync.hook_event import BUSY, EventPart, HookEvent
 from agent_sync.quiet import answer as quiet
 from agent_sync.settings import Settings
 from agent_sync.settings.approvals import held_back_line
 from agent_sync.system import clock
-from agent_sync.system.disk_errors import disk_trouble
-from agent_sync.task.decision.actions import Notice
+from agent_sync.system.disk import disk_trouble
+from agent_sync.system.processes import Watchdog, seconds_since_start
 from agent_sync.task.decision.facts import Trigger
+from agent_sync.task.decision.notice import Notice
 from agent_sync.task.decision.situation import situation
-from agent_sync.task.loop import BUSY
 from agent_sync.task.outbox import Readers, unread
-from agent_sync.worktree import Place, gate_root, place_of
+from agent_sync.worktree import Place, gate_root, other_places, place_of
 
+if TYPE_CHECKING:
+    from agent_sync.gates.answer import GateReply
+
+# What takes part in an event: it is given the gate's answer to this stop, if there is one.
+Participant = Callable[[Context, HookEvent, "GateReply | None"], EventPart]
+# Who takes part in which event, in this order: modules with a function `part`, loaded for their events alone.
+PARTS: dict[Trigger, tuple[str, ...]] = {
+    Trigger.STOP: ("gates.pull", "task.loop", "events.parts.lease", "events.parts.record"),
+    Trigger.IDLE: ("task.loop", "events.parts.record", "events.parts.idle"),
+    Trigger.SESSION_START: (
+        "events.parts.board_ahead",
+        "events.parts.morning",
+        "events.parts.recovery",
+        "events.parts.work",
+        "events.parts.briefing",
+    ),
+    Trigger.PROMPT: ("task.loop", "events.parts.record"),
+    Trigger.TOOL: ("task.loop", "events.parts.lease", "events.parts.record"),
+}
+# Who looks after claims that the session has in other worktrees of the clone.
+PARTS_ELSEWHERE: dict[Trigger, tuple[str, ...]] = {
+    Trigger.STOP: ("task.loop", "events.parts.lease", "events.parts.record"),
+    Trigger.IDLE: ("task.loop", "events.parts.record"),
+    Trigger.SESSION_START: ("events.parts.morning", "events.parts.held_elsewhere"),
+    Trigger.PROMPT: ("task.loop", "events.parts.record"),
+    Trigger.TOOL: ("task.loop", "events.parts.lease", "events.parts.record"),
+}
 STDOUT = 1
+NOTHING_MORE = Reply()
 # Before the settings are known, with the hook's own limit in them, a hook gives itself this long.
 BEGINNING_S = 8.0
+# However late it is, an answer is tried.
+LEAST_S = 0.5
 
 
 def run(arguments: list[str], raw: bytes) -> None:
@@ -39,7 +71,7 @@ def run(arguments: list[str], raw: bytes) -> None:
         status = answer(arguments, raw)
     except Exception as error:  # noqa: BLE001  # hooks fail open: no surprise of ours may stop the agent
         said = Reply(human=(_trouble(error),))
-        reply.write(reply.render(trigger_of(arguments), said), descriptor=STDOUT)
+        exchange.write(exchange.render(trigger_of(arguments), said), descriptor=STDOUT)
         status = 0
     os._exit(status)
 
@@ -63,19 +95,21 @@ def answer(arguments: list[str], raw: bytes) -> int:
         # The marker is the user's own word and not the checkout's: a gate's program has started this agent.
         return 0
     try:
-        context = context_at(place, environment)
+        context = context_at(place, environment, cwd=event.cwd)
     except AgentSyncError as error:
         # What is wrong with the settings is said like any other trouble: once, and on record.
-        context = Context(place, Settings(), settings_file.own_environment(place, environment), _unconnected)
+        own = settings_file.own_environment(place, environment)
+        context = Context(place, Settings(), own, _unconnected, cwd=event.cwd)
         beginning.stop()
-        parts = (gate, _raising(error)) if trigger is Trigger.STOP else (_raising(error),)
-        return answer_event(context, event, seen=seen, parts=parts)
+        gate = participants(trigger)[:1] if trigger is Trigger.STOP else ()
+        return answer_event(context, event, seen=seen, parts=(*gate, _raising(error)))
     beginning.stop()
+    others = [context.beside(other) for other in other_places(place, event.session_id)]
     if trigger is Trigger.REWAKE:
         from agent_sync.events.parts.watcher import watch
 
-        return watch(context, event)
-    return answer_event(context, event, seen=seen)
+        return watch([context, *others], event)
+    return answer_event(context, event, seen=seen, others=[_side(other, trigger) for other in others])
 
 
 def _refuse_input(trigger: Trigger, place: Place) -> None:
@@ -85,13 +119,13 @@ def _refuse_input(trigger: Trigger, place: Place) -> None:
 
         values = {"decision": "approve", "status": "invalid_input", "message": wording.INVALID_INPUT}
         said = Reply(decided=tuple(values.items()))
-        reply.write(reply.render(trigger, said), descriptor=STDOUT)
+        exchange.write(exchange.render(trigger, said), descriptor=STDOUT)
 
 
 def _raising(error: AgentSyncError) -> Participant:
     """Return a part that can only say what is wrong."""
 
-    def part(_context: Context, _event: HookEvent) -> Part:
+    def part(_context: Context, _event: HookEvent, _gate: object) -> EventPart:
         raise error
 
     return part
@@ -101,29 +135,61 @@ def _unconnected(_context: Context) -> Gateway:
     raise BadConfig("The settings cannot be used.", helps="agent-sync doctor")
 
 
-def answer_event(context: Context, event: HookEvent, *, seen: str, parts: tuple[Participant, ...] = ()) -> int:
-    """Run every part within the deadline, print the joined reply, and leave a stamp if all were idle."""
-    context.cwd = event.cwd
+def participants(trigger: Trigger, parts: Mapping[Trigger, tuple[str, ...]] = PARTS) -> tuple[Participant, ...]:
+    """Load the parts of an event."""
+    return tuple(import_module(f"agent_sync.{name}").part for name in parts[trigger])
+
+
+@dataclass(frozen=True)
+class Side:
+    """One worktree that an event is about: how it lay before, who takes part there, and what they have found."""
+
+    context: Context
+    seen: str
+    parts: tuple[Participant, ...]
+    found: list[EventPart] = field(default_factory=list)
+
+
+def _side(context: Context, trigger: Trigger) -> Side:
+    """Return the side of another worktree in which the session has claimed something."""
+    return Side(context, quiet.look(context.place, trigger), participants(trigger, PARTS_ELSEWHERE))
+
+
+def answer_event(
+    context: Context,
+    event: HookEvent,
+    *,
+    seen: str,
+    parts: tuple[Participant, ...] = (),
+    others: Sequence[Side] = (),
+) -> int:
+    """Run every part within the deadline, print the joined reply, and leave a stamp where all were idle."""
     _tell_held_back(context, event)
-    found: list[Part] = []
+    sides = [Side(context, seen, parts or participants(event.trigger)), *others]
     watchdog = Watchdog(
-        deadline(context.settings, event.trigger),
-        at_limit=lambda: _say_what_there_is(context, event, found),
+        _seconds_left(_deadline(context.settings, event.trigger)),
+        at_limit=lambda: _say_what_there_is(sides, event),
         end_children=context.processes.close,
     )
     watchdog.start()
-    for part in parts or PARTS[event.trigger]:
-        found.append(run_part(context, event, part))  # noqa: PERF401  # the watchdog says what is found so far
+    for side in sides:
+        for part in side.parts:
+            side.found.append(run_part(side.context, event, part, gate=_gate_reply(side.found)))
     if not watchdog.answered_in_time():
         threading.Event().wait()
-    said = _say(context, event, _joined(found))
-    if all(part.looked.was_idle for part in found) and not said and not context.outbox.waiting():
-        dues = [part.looked.due for part in found if part.looked.due]
-        watch = tuple(sight for part in found for sight in part.looked.watch)
-        wrote = tuple(path for part in found for path in part.looked.wrote)
-        sight = stamp.Sight(seen, watch, wrote)
-        stamp.leave(context.place, event.trigger, sight, due=min(dues, default=None), now=clock.now())
+    has_spoken = _say(sides, event)
+    for side in sides:
+        if all(part.was_idle for part in side.found) and not has_spoken and not side.context.outbox.waiting():
+            _leave_stamp(side, event.trigger)
     return 0
+
+
+def _leave_stamp(side: Side, trigger: Trigger) -> None:
+    dues = [part.due for part in side.found if part.due]
+    watch = tuple(sight for part in side.found for sight in part.watch)
+    wrote = tuple(path for part in side.found for path in part.wrote)
+    watched = stamp.WatchedFiles(side.seen, watch, wrote)
+    stamp.leave(side.context.place, trigger, watched, due=min(dues, default=None), now=clock.now())
 
 
 def _tell_held_back(context: Context, event: HookEvent) -> None:
@@ -133,10 +199,10 @@ def _tell_held_back(context: Context, event: HookEvent) -> None:
         context.outbox.add([Notice(f"trust:{event.session_id}:{text}", text)])
 
 
-def run_part(context: Context, event: HookEvent, part: Participant) -> Part:
+def run_part(context: Context, event: HookEvent, part: Participant, *, gate: "GateReply | None" = None) -> EventPart:
     """Let one part look; its trouble is told once per session and does not stop the others."""
     try:
-        return part(context, event)
+        return part(context, event, gate)
     except Exception as error:  # noqa: BLE001  # hooks fail open, and one part's trouble is not another's
         now = clock.now()
         trace = None if isinstance(error, AgentSyncError) else traceback.format_exc()
@@ -146,27 +212,24 @@ def run_part(context: Context, event: HookEvent, part: Participant) -> Part:
             context.outbox.add([Notice(f"trouble:{event.session_id or now.isoformat()}:{text}", text)])
         except (AgentSyncError, OSError):
             # Where nothing can be kept, it is said at once, and again until there is room.
-            return Part(BUSY, Reply(human=(text,)))
-        return Part(BUSY)
+            return replace(BUSY, human=(text,))
+        return BUSY
 
 
-def _say(context: Context, event: HookEvent, said: Reply) -> bool:
+def _say(sides: Sequence[Side], event: HookEvent, more: Reply = NOTHING_MORE) -> bool:
     """Print, then mark: a kill in between repeats a sentence and never loses one; tell whether anyone was told."""
-    later = context.settings.notify.agent == "later"
-    readers = readers_of(event.trigger, is_continuation=event.is_continuation, later=later)
+    own, later = sides[0].context, sides[0].context.settings.notify.agent == "later"
+    is_attended = own.environment.get("CLAUDE_CODE_SESSION_ATTENDED") != "0"
+    readers = readers_of(event.trigger, is_continuation=event.is_continuation, later=later, is_attended=is_attended)
     if event.is_wake_up:
         readers = Readers(human=False, agent=False)
-    waiting = context.outbox.waiting()
-    whole = Reply(*unread(waiting, readers)) + said + Reply(decided=_decided(context))
-    if reply.write(reply.render(event.trigger, whole), descriptor=STDOUT):
-        _mark(context, waiting, readers)
+    waiting = [side.context.outbox.waiting() for side in sides]
+    news = (Reply(*unread(notices, readers)) for notices in waiting)
+    whole = sum((*news, *(_reply_of(side.found) for side in sides), more), NOTHING_MORE)
+    if exchange.write(exchange.render(event.trigger, whole), descriptor=STDOUT):
+        for side, notices in zip(sides, waiting, strict=True):
+            _mark(side.context, notices, readers)
     return bool(whole.human or whole.agent)
-
-
-def _decided(context: Context) -> tuple[tuple[str, str], ...]:
-    """Return what the gate has decided about this stop, without the sentence for the human, which is joined."""
-    values = context.gate_reply.values() if context.gate_reply else {}
-    return tuple((key, value) for key, value in values.items() if key != "systemMessage")
 
 
 def _mark(context: Context, read: tuple[Notice, ...], readers: Readers) -> None:
@@ -177,20 +240,50 @@ def _mark(context: Context, read: tuple[Notice, ...], readers: Readers) -> None:
         context.log.write(clock.now(), "trouble", error=str(error))
 
 
-def _say_what_there_is(context: Context, event: HookEvent, found: list[Part]) -> None:
-    late = _joined(found) + Reply(human=("agent-sync ran out of time; it will continue at the next event.",))
-    claim = None
+def _say_what_there_is(sides: Sequence[Side], event: HookEvent) -> None:
+    late = Reply(human=("agent-sync ran out of time; it will continue at the next event.",))
+    context, claim = sides[0].context, None
     if event.trigger is Trigger.SESSION_START:
         with contextlib.suppress(AgentSyncError):
             # A claim that is refused was said to be so by whoever looked at it first.
             claim = context.store.read()
     # What takes time to find out is left out.
     line = (head_line(claim, situation(claim, None, clock.now())),) if claim else ()
-    _say(context, event, late + Reply(agent=line))
+    _say(sides, event, late + Reply(agent=line))
 
 
-def _joined(found: list[Part]) -> Reply:
-    return sum((part.reply for part in found), Reply())
+def _gate_reply(found: list[EventPart]) -> "GateReply | None":
+    return next((part.gate for part in found if part.gate), None)
+
+
+def _reply_of(found: list[EventPart]) -> Reply:
+    """Join what the parts have to say; the gate's sentence for the human is among theirs."""
+    human = tuple(line for part in found for line in part.human)
+    agent = tuple(line for part in found for line in part.agent)
+    gate = _gate_reply(found)
+    values = gate.values() if gate else {}
+    return Reply(human, agent, tuple((key, value) for key, value in values.items() if key != "systemMessage"))
+
+
+def _deadline(settings: Settings, trigger: Trigger) -> float:
+    """Return how many seconds a hook gives itself."""
+    limits = settings.hooks
+    match trigger:
+        case Trigger.STOP | Trigger.SYNC:
+            return limits.stop_deadline_s
+        case Trigger.IDLE | Trigger.REWAKE:
+            return limits.idle_deadline_s
+        case Trigger.SESSION_START:
+            return limits.session_start_deadline_s
+        case Trigger.PROMPT:
+            return limits.prompt_deadline_s
+        case Trigger.TOOL:
+            return limits.tool_deadline_s
+
+
+def _seconds_left(limit: float) -> float:
+    """Return what is left of a limit: the client's own clock has run since it started this process."""
+    return max(LEAST_S, limit - seconds_since_start())
 
 
 def _trouble(error: Exception) -> str:

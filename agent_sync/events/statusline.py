@@ -5,9 +5,11 @@ import os
 from typing import Any
 
 from agent_sync.quiet import answer as quiet
-from agent_sync.worktree import CLAIM_NAME, place_of
+from agent_sync.worktree import CLAIM_NAME, Place, other_places, place_of, record_pointer
 
 SEPARATOR = " · "
+# Between the claims that one session has in several worktrees.
+BETWEEN = " | "
 LARGEST = 1 << 20
 # The client waits for the line: a session that does not say where it is has its line from the process's directory.
 PATIENCE = 1.0
@@ -22,6 +24,13 @@ WORDS = {
     "NotOpened": "PR not opened",
     "Watching": "",
     "CIFailed": "failed",
+    "CIStuck": "keeps failing, needs you",
+    "ApprovalNeeded": "workflow waits for approval",
+    "ThreadsOpen": "review threads open",
+    "Ejected": "out of the merge queue",
+    "InMergeQueue": "in the merge queue",
+    "BehindBase": "behind its base",
+    "MergeBlocked": "merge blocked",
     "ChangesRequested": "changes requested",
     "Conflicting": "conflicts",
     "AwaitingMerge": "",
@@ -29,13 +38,24 @@ WORDS = {
     "AwaitingConsent": "merged, close?",
     "Closing": "closing",
     "NotClosed": "not closed: not merged",
-    "LeftOnHook": "left on a hook",
+    "OnHook": "left on a hook",
     "Lost": "LOST",
     "Paused": "paused",
     "Crashed": "crashed, resume?",
     "WaitingForHuman": "waiting for a human",
 }
 _OPEN = ("pr_created", "checks_running")
+# What stands against a merge beside failing checks, in the order in which it counts.
+_FEEDBACK = {
+    "changes_requested_by": "ChangesRequested",
+    "threads": "ThreadsOpen",
+    "ejected": "Ejected",
+    "is_behind": "BehindBase",
+    "queue_position": "InMergeQueue",
+}
+_NOTHING: tuple[object, ...] = (None, False, 0, "", [])
+# As in `task/claim/model.py`, which is too much to load for one line.
+MOST_ROUNDS = 3
 
 
 def main() -> None:
@@ -54,8 +74,13 @@ def line_for(raw: bytes) -> str:
     place = place_of([cwd, quiet.process_dir()], project)
     if place is None:
         return ""
+    places = [place, *other_places(place, quiet.session_in(raw) or "")]
+    return BETWEEN.join(filter(None, map(_line_at, places)))
+
+
+def _line_at(place: Place) -> str:
     content = _content(place.claim_file)
-    return "" if content is None else line_of(content, _content(quiet.record_pointer(place)) or b"")
+    return "" if content is None else line_of(content, _content(record_pointer(place)) or b"")
 
 
 def line_of(content: bytes, pointer: bytes = b"") -> str:
@@ -74,7 +99,7 @@ def _situation(claim: dict[str, Any], pointer: bytes) -> str:
     """Return the name of the situation, in the order that `task/decision/situation.py` states."""
     lease, phase = _part(claim, "lease"), claim["phase"]
     if lease.get("lost_to") or lease.get("left_on"):
-        return "Lost" if lease.get("lost_to") else "LeftOnHook"
+        return "Lost" if lease.get("lost_to") else "OnHook"
     withheld = _part(claim, "withheld").get("by")
     if phase == "done":
         return "NotClosed" if withheld == "unmerged" else "Closing"
@@ -99,10 +124,20 @@ def _open(claim: dict[str, Any]) -> str:
     if feedback.get("is_conflicting"):
         return "Conflicting"
     if state == "failed":
-        return "CIFailed"
-    if feedback.get("changes_requested_by"):
-        return "ChangesRequested"
-    return "AwaitingMerge" if state == "green" else "Watching"
+        return "CIStuck" if _is_stuck(claim) else "CIFailed"
+    for key, name in _FEEDBACK.items():
+        if feedback.get(key) not in _NOTHING:
+            return name
+    if state == "waiting for approval":
+        return "ApprovalNeeded"
+    if state not in {"green", "no CI configured"}:
+        return "Watching"
+    return "MergeBlocked" if feedback.get("missing") else "AwaitingMerge"
+
+
+def _is_stuck(claim: dict[str, Any]) -> bool:
+    note = _part(claim, "failures")
+    return _number(note.get("rounds", 0)) >= MOST_ROUNDS and note.get("sha") == _part(claim, "checks").get("sha")
 
 
 def _part(claim: dict[str, Any], key: str) -> dict[str, Any]:

@@ -6,12 +6,14 @@ from typing import NoReturn
 
 from agent_sync import settings as settings_file
 from agent_sync.context import context_at
-from agent_sync.events import reply
-from agent_sync.events.deadline import Watchdog
+from agent_sync.events import exchange
+from agent_sync.events.exchange import parse
 from agent_sync.gates.answer import GateReply, failed_open, gate, no_project
+from agent_sync.gates.pull import tell_stderr
 from agent_sync.gates.status import Status
-from agent_sync.gates.stop_event import read_event
 from agent_sync.quiet import answer as quiet, wording
+from agent_sync.system.processes import Watchdog
+from agent_sync.task.decision.facts import Trigger
 from agent_sync.worktree import place_of
 
 STDOUT, STDERR = 1, 2
@@ -30,7 +32,8 @@ def run(raw: bytes) -> NoReturn:
         found = _answer(raw, answer_to)
     except Exception as error:  # noqa: BLE001  # hooks fail open: no surprise of ours may stop the agent
         found = failed_open(error)
-    reply.write(found.line(), descriptor=answer_to)
+    tell_stderr(found.notes)
+    exchange.write(found.line(), descriptor=answer_to)
     os._exit(0)
 
 
@@ -38,7 +41,7 @@ def _answer(raw: bytes, answer_to: int) -> GateReply:
     beginning = Watchdog(BEGINNING_S, at_limit=lambda: _late(answer_to), end_children=lambda: None)
     beginning.start()
     environment = settings_file.environment()
-    event = read_event(raw)
+    event = parse(Trigger.STOP, raw)
     starts = [event.cwd if event else "", quiet.process_dir()]
     place = place_of(starts, environment.get("CLAUDE_PROJECT_DIR", ""))
     if place is None:
@@ -48,7 +51,7 @@ def _answer(raw: bytes, answer_to: int) -> GateReply:
     watchdog = Watchdog(limit, at_limit=lambda: _late(answer_to), end_children=context.processes.close)
     beginning.stop()
     watchdog.start()
-    found = gate(context, raw, deadline=limit * GATE_SHARE)
+    found = gate(context, event, deadline=limit * GATE_SHARE)
     if not watchdog.answered_in_time():
         threading.Event().wait()
     return found
@@ -61,4 +64,4 @@ def _unreadable() -> GateReply:
 def _late(answer_to: int) -> None:
     message = "The gate ran out of time; the stop was allowed."
     late = GateReply(Status.INFRASTRUCTURE_ERROR, message, human=f"agent-sync: {message}")
-    reply.write(late.line(), descriptor=answer_to)
+    exchange.write(late.line(), descriptor=answer_to)

@@ -1,8 +1,8 @@
 """Answers "is there certainly nothing to do?" by comparing the last stamp; knows no rule, imports `os` and `sys`.
 
-A full run that found nothing to do leaves a stamp: how everything it looked at lay on disk, and when the next
-thing falls due. As long as the same look gives the same text, nothing can have become of it. Any difference, any
-doubt, means the full run.
+A full run that found nothing to do leaves a stamp: how everything it looked at was on disk, and when the next thing
+falls due. As long as the same look gives the same text, there is nothing to do. Any difference, any doubt, means the
+full run.
 """
 
 import os
@@ -28,11 +28,9 @@ SILENCE = 5.0
 PATIENCE = 1.0
 # More is no input of a hook.
 LARGEST = 32 << 20
-# How the client begins a prompt that no human typed.
-WAKE_UP = b"<task-notification"
 _PIPE_ROOM = 65536
 # The client writes when the process has started; a busy machine may take a moment.
-_MOMENT, _GLANCE = 0.25, 0.001
+_MOMENT, _PAUSE = 0.25, 0.001
 
 
 def is_nested() -> bool:
@@ -59,6 +57,57 @@ def _is_named_by_checkout() -> bool:
     return False
 
 
+class Stamp:
+    """What a full run leaves where the next event may be answered without one.
+
+    Until when it holds, what the answer needs, and how everything it depends on was found (`picture`).
+    """
+
+    __slots__ = ("details", "due", "seen")
+
+    def __init__(self, due: str, details: "tuple[str, ...]", seen: str) -> None:
+        self.due = due
+        self.details = details
+        self.seen = seen
+
+    def text(self) -> str:
+        """Return the stamp as its file has it."""
+        return "\n".join((self.due, "\0".join(self.details), self.seen))
+
+    def seconds_left(self) -> float:
+        """Return how long it holds; a moment that cannot be read has come."""
+        if self.due == NEVER:
+            return float("inf")
+        try:
+            return float(self.due) - time.time()
+        except ValueError:
+            return 0.0
+
+
+def parse_stamp(text: str) -> Stamp:
+    """Return the stamp a text is; one that has seen nothing holds for nothing."""
+    due, _, rest = text.partition("\n")
+    details, _, seen = rest.partition("\n")
+    return Stamp(due, tuple(details.split("\0")) if details else (), seen)
+
+
+def read_stamp(path: str) -> Stamp:
+    """Return the stamp that a full run has left."""
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            return parse_stamp(file.read())
+    except OSError:
+        return parse_stamp("")
+
+
+def picture(
+    facts: "list[str]", prefixes: "tuple[str, ...]", paths: "list[str]", environment: "Mapping[str, str]"
+) -> str:
+    """Return everything an answer depends on, as text: facts, variables by their prefix, and how files lie on disk."""
+    variables = sorted(f"{name}={value}" for name, value in environment.items() if name.startswith(prefixes))
+    return "\0".join([__version__, sys.version, *facts, *variables, *(f"{path} {state_of(path)}" for path in paths)])
+
+
 def nothing_to_do(hook: str, raw: bytes) -> bool:
     """Tell whether `hook`, given `raw` on standard input, would certainly do and say nothing."""
     cwd = cwd_in(raw)
@@ -67,29 +116,19 @@ def nothing_to_do(hook: str, raw: bytes) -> bool:
     where = place.place_of([cwd, process_dir()], os.environ.get("CLAUDE_PROJECT_DIR", ""))
     if where is None:
         return not os.path.lexists(place.CLAIM_NAME)
-    due, _, rest = _read(stamp_file(where, hook)).partition("\n")
-    watch, _, seen = rest.partition("\n")
-    return bool(seen) and not is_past(due) and seen == look(where, hook) and _lies_as(watch)
+    session = session_in(raw)
+    return (
+        session is not None
+        and _is_quiet_at(where, hook)
+        and all(_is_quiet_at(other, hook) for other in place.other_places(where, session))
+    )
 
 
-def keep(hook: str, raw: bytes) -> None:
-    """Lay the input by where a task is recorded: what was said last is read when the record is next looked at."""
-    if hook == "on-prompt" and WAKE_UP in raw:
-        # Nobody has said that, and what somebody said before lies here still.
-        return
-    where = place.place_of([cwd_in(raw) or "", process_dir()], os.environ.get("CLAUDE_PROJECT_DIR", ""))
-    if where is None or not os.path.lexists(record_pointer(where)):
-        return
-    target = spool_file(where, hook)
-    temporary = f"{target}.{os.getpid()}.tmp"
-    try:
-        # What people say is theirs alone, and may hold what the record would mask.
-        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(raw)
-        os.replace(temporary, target)
-    except OSError:
-        # Only the latest words are lost, and a hook that has nothing to do does not complain.
-        return
+def _is_quiet_at(where: Place, hook: str) -> bool:
+    """Tell whether the stamp of a worktree still holds."""
+    stamp = read_stamp(place.hook_stamp(where, hook))
+    holds = bool(stamp.seen) and stamp.seconds_left() > 0
+    return holds and stamp.seen == look(where, hook) and _is_unchanged("\0".join(stamp.details))
 
 
 def gate_root(raw: bytes) -> str | None:
@@ -97,14 +136,6 @@ def gate_root(raw: bytes) -> str | None:
     cwd = cwd_in(raw) or ""
     where = place.place_of([cwd, process_dir()], os.environ.get("CLAUDE_PROJECT_DIR", ""))
     return place.gate_root(cwd, where.root) if where else None
-
-
-def is_past(due: str) -> bool:
-    """Tell whether the moment a stamp names has come; one that cannot be read has."""
-    try:
-        return due != NEVER and time.time() >= float(due)
-    except ValueError:
-        return True
 
 
 def process_dir() -> str:
@@ -123,10 +154,10 @@ def read_stdin(patience: float = SILENCE) -> bytes:
     try:
         if os.isatty(0):
             return b"{}"
-        first = _soon()
+        first = _first_piece()
         if first == b"" or (first and len(first) < _PIPE_ROOM and first.rstrip().endswith(b"}")):
             return first
-        whole = (first or b"") + _waited_for(patience)
+        whole = (first or b"") + _wait_for_input(patience)
     except OSError:
         return b""
     return whole if len(whole) <= LARGEST else b""
@@ -135,20 +166,20 @@ def read_stdin(patience: float = SILENCE) -> bytes:
 def rest_of_stdin() -> bytes:
     """Return what comes after a first piece that only looked complete; a silent writer is not waited for long."""
     try:
-        return _waited_for(PATIENCE)
+        return _wait_for_input(PATIENCE)
     except (OSError, ValueError):
         return b""
 
 
-def _soon() -> bytes | None:
+def _first_piece() -> bytes | None:
     """Return the first piece if it is there or comes in a moment, which spares the loading of `select`; else None."""
     give_up = time.monotonic() + _MOMENT
-    while (first := _at_once()) is None and time.monotonic() < give_up:
-        time.sleep(_GLANCE)
+    while (first := _read_now()) is None and time.monotonic() < give_up:
+        time.sleep(_PAUSE)
     return first
 
 
-def _at_once() -> bytes | None:
+def _read_now() -> bytes | None:
     """Return what is there now; None where it must be waited for."""
     was_blocking = os.get_blocking(0)
     os.set_blocking(0, False)
@@ -160,7 +191,7 @@ def _at_once() -> bytes | None:
         os.set_blocking(0, was_blocking)
 
 
-def _waited_for(patience: float) -> bytes:
+def _wait_for_input(patience: float) -> bytes:
     """Return what comes in until the writer ends, falls silent for too long in all, or has sent too much."""
     import select
 
@@ -191,12 +222,21 @@ def cwd_in(raw: bytes) -> str | None:
     return os.fsdecode(path) if plain and unique else None
 
 
+def session_in(raw: bytes) -> str | None:
+    """Return the input's `session_id`, "" if it names none, or None where only a JSON parser could tell."""
+    _, key, rest = raw.partition(b'"session_id"')
+    if not key:
+        return ""
+    colon, quote, value = rest.partition(b'"')
+    session, end, _ = value.partition(b'"')
+    is_plain = colon.strip() == b":" and quote and end and b"\\" not in session and key not in rest
+    return session.decode("utf-8", "replace") if is_plain else None
+
+
 def look(where: Place, hook: str) -> str:
-    """Return everything a decision of `hook` depends on, as text: what lies on disk and what the environment says."""
-    lines = [hook, __version__, sys.version, where.root, os.environ.get("CLAUDE_PROJECT_DIR", "")]
-    lines += sorted(f"{k}={v}" for k, v in os.environ.items() if k.startswith(SETTING_PREFIXES))
-    lines += [f"{path} {state_of(path)}" for path in watched(where)]
-    return "\0".join(lines)
+    """Return everything a decision of `hook` depends on."""
+    facts = [hook, where.root, os.environ.get("CLAUDE_PROJECT_DIR", "")]
+    return picture(facts, SETTING_PREFIXES, watched(where), os.environ)
 
 
 def watched(where: Place) -> list[str]:
@@ -211,9 +251,9 @@ def watched(where: Place) -> list[str]:
         os.path.join(where.git_dir, "config.worktree"),
         os.path.join(where.git_dir, "HEAD"),
         os.path.join(where.git_dir, "logs", "HEAD"),
-        os.path.join(where.state_dir, "outbox.json"),
-        record_pointer(where),
-        os.path.join(where.state_dir, "worker.json"),
+        os.path.join(where.state_dir, place.OUTBOX_FILE),
+        place.record_pointer(where),
+        os.path.join(where.state_dir, place.WORKER_FILE),
     ]
 
 
@@ -222,7 +262,7 @@ def sight_of(paths: list[str]) -> str:
     return "\0".join(part for path in paths for part in (path, state_of(path)))
 
 
-def _lies_as(sight: str) -> bool:
+def _is_unchanged(sight: str) -> bool:
     """Tell whether the files a stamp names still lie as they did."""
     parts = sight.split("\0") if sight else []
     return len(parts) % 2 == 0 and sight == sight_of(parts[::2])
@@ -240,21 +280,6 @@ def state_of(path: str) -> str:
     return f"{behind.st_size} {behind.st_mtime_ns} {behind.st_ctime_ns} {behind.st_ino}{own}"
 
 
-def stamp_file(where: Place, hook: str) -> str:
-    """Return where the stamp of one hook command lives."""
-    return os.path.join(where.state_dir, "quiet." + hook)
-
-
-def record_pointer(where: Place) -> str:
-    """Return where this worktree notes which recovery record is its own."""
-    return os.path.join(where.state_dir, "record")
-
-
-def spool_file(where: Place, hook: str) -> str:
-    """Return where the last input of a hook lies that had nothing else to do."""
-    return os.path.join(where.state_dir, "spool." + hook)
-
-
 def read_plain(path: str, *, may_be_link: bool = False) -> str:
     """Return the beginning of a plain file that a checkout may have brought; "" where there is none."""
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if may_be_link else os.O_NOFOLLOW)
@@ -269,11 +294,3 @@ def read_plain(path: str, *, may_be_link: bool = False) -> str:
         return ""
     finally:
         os.close(descriptor)
-
-
-def _read(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            return file.read()
-    except OSError:
-        return ""

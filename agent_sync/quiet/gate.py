@@ -1,41 +1,49 @@
 """Answers the stops that certainly need no run, with `os`, `sys` and `time` alone; in any doubt it has no answer.
 
-A full answer that found the interval not elapsed leaves a stamp: how everything it depended on lay on disk, and until
-when it holds. As long as the same look gives the same text, the answer is the same but for the time that remains.
+A full answer leaves a stamp where the interval has not elapsed, and one where the gates have passed. As long as the
+same look gives the same text, the answer is the same but for the time that remains.
 """
 
 import os
-import sys
-import time
 
-from agent_sync import __version__, worktree as place
+from agent_sync import worktree as place
 from agent_sync.quiet import answer as quiet, unchanged, wording
 from agent_sync.worktree import Place
 
 PREFIXES = ("GAUNTLET_", "AGENT_SYNC_", "HOME", "XDG_CONFIG_HOME", "CLAUDE_PROJECT_DIR")
 VERIFY_VARIABLE = "AGENT_SYNC_GATE_VERIFY_ACTIVE"
 _QUOTE, _BACKSLASH = 34, 92
+_PASS_DETAILS = 3
 
 
-def line(raw: bytes) -> str | None:
-    """Return the reply to a stop, or None where only the full gate can tell."""
+def line(raw: bytes, *, verifies: bool = False) -> str | None:
+    """Return the reply to a stop, or None where only the full gate can tell.
+
+    With `verifies` that is so for every stop that follows a block.
+    """
     if quiet.is_nested():
-        return said("stop_hook_active", wording.NESTED)
+        return approval("stop_hook_active", wording.NESTED)
     cwd, is_active = quiet.cwd_in(raw), flag(raw, b"stop_hook_active")
     if cwd is None or is_active is None or not _has_no_tasks(raw):
         return None
     where = place.place_of([cwd, quiet.process_dir()], os.environ.get("CLAUDE_PROJECT_DIR", ""))
     if is_active:
-        return None if _may_verify(where) else said("stop_hook_active", wording.ACTIVE)
+        return None if verifies or _may_verify(where) else approval("stop_hook_active", wording.ACTIVE)
     root = place.gate_root(cwd, where.root) if where else None
     if where is None or root is None:
-        return said("no_config", wording.NO_CONFIG)
+        return approval("no_config", wording.NO_CONFIG)
     return _interval(where, root) or _unchanged(where, root)
 
 
-def said(status: str, message: str) -> str:
+def approval(status: str, message: str) -> str:
     """Return an approving reply; the sentences hold nothing JSON would escape."""
     return f'{{"decision": "approve", "status": "{status}", "message": "{message}"}}\n'
+
+
+def note(line: str) -> str:
+    """Return what standard error is told of a reply: that the interval has not elapsed, and nothing else."""
+    message = line.partition('"interval_not_elapsed", "message": "')[2].partition('"')[0]
+    return f"agent-sync: {message}\n" if message else ""
 
 
 def flag(raw: bytes, name: bytes) -> bool | None:
@@ -83,15 +91,8 @@ def _may_verify(where: Place | None) -> bool:
     return where is not None and "verify_active" in quiet.read_plain(where.settings_file)
 
 
-def stamp_file(where: Place) -> str:
-    """Return where the stamp lives."""
-    return os.path.join(where.state_dir, "gauntlet-quick")
-
-
 def look(where: Place, root: str, log_dir: str) -> str:
-    """Return everything the answer depends on, as text: what lies on disk and what the environment says."""
-    lines = [__version__, sys.version, where.root, root, log_dir]
-    lines += sorted(f"{name}={value}" for name, value in os.environ.items() if name.startswith(PREFIXES))
+    """Return everything the answer depends on."""
     home, xdg = os.environ.get("HOME", ""), os.environ.get("XDG_CONFIG_HOME", "")
     own = os.path.join("agent-gauntlet", "config.yml")
     watched = [
@@ -100,28 +101,28 @@ def look(where: Place, root: str, log_dir: str) -> str:
         os.path.join(xdg, own),
         where.settings_file,
         log_dir,
-        os.path.join(log_dir, ".execution_state"),
-        os.path.join(log_dir, ".gauntlet-run.lock"),
+        os.path.join(log_dir, place.GATE_STATE),
+        os.path.join(log_dir, place.GATE_RUN_LOCK),
     ]
-    lines += [f"{path} {quiet.state_of(path)}" for path in watched]
-    return "\0".join(lines)
+    return quiet.picture([where.root, root, log_dir], PREFIXES, watched, os.environ)
+
+
+def interval_stamp(where: Place) -> str:
+    """Return where the stamp of the interval is; its detail is the log directory."""
+    return os.path.join(where.state_dir, place.GATE_INTERVAL_STAMP)
+
+
+def pass_stamp(where: Place) -> str:
+    """Return where the stamp of the last pass is; its details are since when, the log directory and the base."""
+    return os.path.join(where.state_dir, place.GATE_PASSED_STAMP)
 
 
 def _interval(where: Place, root: str) -> str | None:
-    due, _, rest = _read(stamp_file(where)).partition("\n")
-    log_dir, _, seen = rest.partition("\n")
-    try:
-        left = float(due) - time.time()
-    except ValueError:
+    stamp = quiet.read_stamp(interval_stamp(where))
+    left = stamp.seconds_left()
+    if len(stamp.details) != 1 or left <= 0 or stamp.seen != look(where, root, stamp.details[0]):
         return None
-    if left <= 0 or seen != look(where, root, log_dir):
-        return None
-    return said("interval_not_elapsed", wording.interval(left))
-
-
-def pass_file(where: Place) -> str:
-    """Return where the stamp of the last pass lives."""
-    return os.path.join(where.state_dir, "gauntlet-passed")
+    return approval("interval_not_elapsed", wording.interval(left))
 
 
 def whole(where: Place, root: str, log_dir: str, *, base: str) -> str | None:
@@ -131,22 +132,12 @@ def whole(where: Place, root: str, log_dir: str, *, base: str) -> str | None:
 
 
 def _unchanged(where: Place, root: str) -> str | None:
-    at, _, rest = _read(pass_file(where)).partition("\n")
-    log_dir, _, rest = rest.partition("\n")
-    base, _, seen = rest.partition("\n")
-    # The cheap half first: git is asked only if everything else is as it was.
-    if (
-        not seen
-        or not seen.startswith(look(where, root, log_dir) + "\0")
-        or seen != whole(where, root, log_dir, base=base)
-    ):
+    stamp = quiet.read_stamp(pass_stamp(where))
+    if len(stamp.details) != _PASS_DETAILS:
         return None
-    return said("passed", wording.unchanged(at))
-
-
-def _read(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            return file.read()
-    except OSError:
-        return ""
+    at, log_dir, base = stamp.details
+    # The cheap half first: git is asked only if everything else is as it was.
+    if not stamp.seen.startswith(look(where, root, log_dir) + "\0"):
+        return None
+    is_same = stamp.seen == whole(where, root, log_dir, base=base)
+    return approval("passed", wording.unchanged(at)) if is_same else None

@@ -6,7 +6,7 @@ Like the rest of the quick path it loads `os` alone, and in any doubt it has no 
 import os
 
 from agent_sync.quiet import answer as quiet
-from agent_sync.worktree import Place
+from agent_sync.worktree import GATE_DIR, Place
 
 MOST_FILES = 2000
 _READ = 65536
@@ -20,11 +20,11 @@ _CHANGED_FIELDS = 8
 
 
 def work(where: Place, root: str, base: str) -> str | None:
-    """Return what tells this work from any other, as text; None where that would take more than a glance."""
+    """Return what tells this work from any other, as text; None where that would take too long."""
     if any(os.environ.get(name) for name in _MISLEADING):
         return None
     status = _status(where.root)
-    names = None if status is None else _named(status)
+    names = None if status is None else _files_in_status(status)
     definitions = None if names is None else _definitions(root)
     if status is None or names is None or definitions is None:
         return None
@@ -35,9 +35,9 @@ def work(where: Place, root: str, base: str) -> str | None:
 
 
 def changed_files(where: Place) -> list[str] | None:
-    """Return the files that differ from HEAD; None where that would take more than a glance."""
+    """Return the files that differ from HEAD; None where that would take too long."""
     status = _status(where.root)
-    return None if status is None else _named(status)
+    return None if status is None else _files_in_status(status)
 
 
 def _status(root: str) -> bytes | None:
@@ -64,7 +64,7 @@ def _status(root: str) -> bytes | None:
     return b"".join(chunks) if code == 0 else None
 
 
-def _named(status: bytes) -> list[str] | None:
+def _files_in_status(status: bytes) -> list[str] | None:
     """Return the files a status names; None for conflicts, submodules and too many files."""
     found: list[str] = []
     for record in os.fsdecode(status).split("\0"):
@@ -92,7 +92,7 @@ def _refs(common_dir: str, base: str) -> list[str]:
 def _definitions(root: str) -> list[str] | None:
     """List everything below `.gauntlet/`: git does not tell of what it ignores; None for too many files."""
     found: list[str] = []
-    for directory, below, names in os.walk(os.path.join(root, ".gauntlet")):
+    for directory, below, names in os.walk(os.path.join(root, GATE_DIR)):
         found += (os.path.join(directory, name) for name in (*below, *names, "."))
         if len(found) > MOST_FILES:
             return None

@@ -9,7 +9,7 @@ DISABLED = "The stop hook is disabled for this project or user."
 
 def interval(seconds: float) -> str:
     """Return how long the next run is off."""
-    return f"The last run was recent; {spoken(seconds)} remain."
+    return f"The last run was recent; {duration(seconds)} remain."
 
 
 def unchanged(at: str) -> str:
@@ -17,7 +17,7 @@ def unchanged(at: str) -> str:
     return f"The gates passed; unchanged since {at}."
 
 
-def spoken(seconds: float) -> str:
+def duration(seconds: float) -> str:
     """Return a time as people say it."""
     minutes, rest = divmod(int(seconds + 0.999), 60)
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"

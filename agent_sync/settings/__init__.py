@@ -1,7 +1,25 @@
 """The settings of one repository: what can be set, where it is read from, and who may decide it."""
 
-from agent_sync.settings.loading import Loaded, Origin, environment, load, own_environment, withdraw
+from agent_sync.settings.loading import (
+    LoadedSettings,
+    Origin,
+    environment,
+    load,
+    own_environment,
+    withdraw,
+    without_proxy,
+)
+from agent_sync.settings.sources import variables
 from agent_sync.settings.tables import Settings
-from agent_sync.settings.variables import variables
 
-__all__ = ["Loaded", "Origin", "Settings", "environment", "load", "own_environment", "variables", "withdraw"]
+__all__ = [
+    "LoadedSettings",
+    "Origin",
+    "Settings",
+    "environment",
+    "load",
+    "own_environment",
+    "variables",
+    "withdraw",
+    "without_proxy",
+]

@@ -17,7 +17,7 @@ MOST_NAMED = 8
 
 
 @dataclass(frozen=True)
-class Asked:
+class ApprovalRequest:
     """One thing a file of the repository asks for that only the user may decide."""
 
     key: str
@@ -40,11 +40,11 @@ class Approvals:
     def __init__(self, place: Place) -> None:
         self._file = Path(trust_file(place))
 
-    def holds(self, asked: Asked) -> bool:
+    def holds(self, asked: ApprovalRequest) -> bool:
         """Tell whether the user approved this very value."""
         return asked.digest in self._read()
 
-    def add(self, asked: Iterable[Asked], now: datetime) -> None:
+    def add(self, asked: Iterable[ApprovalRequest], now: datetime) -> None:
         """Remember that the user approved these."""
         new = {one.digest: {"key": one.key, "at": now.isoformat(timespec="seconds")} for one in asked}
         if not new:
@@ -73,7 +73,7 @@ class Approvals:
         return values if isinstance(values, dict) else {}
 
 
-def held_back_line(held_back: tuple[Asked, ...]) -> str:
+def held_back_line(held_back: tuple[ApprovalRequest, ...]) -> str:
     """Say in one line what the repository's files ask for in vain, and how to allow it."""
     names = list(dict.fromkeys(printable(one.key) for one in held_back))
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""

@@ -11,12 +11,12 @@ from typing import assert_never
 
 
 @dataclass(frozen=True)
-class Repository:
+class RepositoryDecides:
     """The repository may decide it alone."""
 
 
 @dataclass(frozen=True)
-class Within:
+class RepositoryWithin:
     """The repository may decide it alone within bounds; beyond them the user has to approve."""
 
     least: float
@@ -24,15 +24,15 @@ class Within:
 
 
 @dataclass(frozen=True)
-class User:
+class UserDecides:
     """Only the user may decide it, or approve what the repository asks for; `why` says what is at stake."""
 
     why: str
 
 
-Rule = Repository | Within | User
+Rule = RepositoryDecides | RepositoryWithin | UserDecides
 
-REPOSITORY = Repository()
+REPOSITORY = RepositoryDecides()
 _DAY = 86_400
 _GATES = "whether gates are required"
 _LEASES = "for whom a claim holds"
@@ -41,6 +41,7 @@ _LEASES = "for whom a claim holds"
 RULES: dict[str, Rule] = {
     "project.owner": REPOSITORY,
     "project.number": REPOSITORY,
+    "project.add_issues": REPOSITORY,
     "board.status_field": REPOSITORY,
     "board.agent_field": REPOSITORY,
     "board.priority_field": REPOSITORY,
@@ -48,47 +49,59 @@ RULES: dict[str, Rule] = {
     "board.in_progress": REPOSITORY,
     "board.in_review": REPOSITORY,
     "board.done": REPOSITORY,
+    "board.skip_types": REPOSITORY,
     "pr.base": REPOSITORY,
-    "pr.require_gate": User(_GATES),
-    "pr.closes_issue": User("what counts as consent to close an issue"),
+    "pr.require_gate": UserDecides(_GATES),
+    "pr.closes_issue": UserDecides("what counts as consent to close an issue"),
     "pr.checklist": REPOSITORY,
     "pr.test_plan": REPOSITORY,
+    "pr.reviewers": REPOSITORY,
+    "pr.labels": REPOSITORY,
+    "pr.auto_merge": UserDecides("whether work is merged without a person's click"),
     "notify.green": REPOSITORY,
     "notify.agent": REPOSITORY,
-    "checks.backoff_s": Within(10, 3600),
-    "idle.branch_look_s": Within(60, _DAY),
-    "hooks.stop_deadline_s": Within(60, 570),
-    "hooks.session_start_deadline_s": Within(5, 25),
-    "hooks.prompt_deadline_s": Within(2, 8),
-    "hooks.tool_deadline_s": Within(2, 8),
-    "hooks.idle_deadline_s": Within(60, 28_500),
-    "hooks.rate_limit_wait_s": Within(0, 60),
+    "checks.backoff_s": RepositoryWithin(10, 3600),
+    "checks.rerun": REPOSITORY,
+    "checks.logs": REPOSITORY,
+    "reviews.wake": UserDecides("whose words reach the agent"),
+    "reviews.request_again": REPOSITORY,
+    "idle.branch_look_s": RepositoryWithin(60, _DAY),
+    "hooks.stop_deadline_s": RepositoryWithin(60, 570),
+    "hooks.session_start_deadline_s": RepositoryWithin(5, 25),
+    "hooks.prompt_deadline_s": RepositoryWithin(2, 8),
+    "hooks.tool_deadline_s": RepositoryWithin(2, 8),
+    "hooks.idle_deadline_s": RepositoryWithin(60, 28_500),
+    "hooks.rate_limit_wait_s": RepositoryWithin(0, 60),
     # A gate that gets no time never runs.
-    "gate.deadline_s": Within(60, 510),
-    "gate.parallel": Within(1, 64),
+    "gate.deadline_s": RepositoryWithin(60, 510),
+    "gate.parallel": RepositoryWithin(1, 64),
     # On is the stricter of the two, and off is the default.
     "gate.verify_active": REPOSITORY,
-    "git.remote": User("which address git talks to"),
-    "lease.ttl_s": Within(300, 7 * _DAY),
-    "lease.allowance_s": Within(0, 600),
-    "lease.where": User(_LEASES),
-    "worker.name": User("whose work this session takes"),
-    "worker.fetch_limit_s": Within(0, 20),
-    "github.url": User("where the token goes"),
-    "github.timeout_s": Within(2, 120),
+    "git.remote": UserDecides("which address git talks to"),
+    "git.branch": REPOSITORY,
+    "git.link_branch": REPOSITORY,
+    "git.delete_branch": UserDecides("what is deleted on the remote"),
+    "lease.ttl_s": RepositoryWithin(300, 7 * _DAY),
+    "lease.allowance_s": RepositoryWithin(0, 600),
+    "lease.where": UserDecides(_LEASES),
+    "worker.name": UserDecides("whose work this session takes"),
+    "worker.fetch_limit_s": RepositoryWithin(0, 20),
+    "github.url": UserDecides("where the token goes"),
+    "github.repository": UserDecides("whose issues and pull requests are written to"),
+    "github.timeout_s": RepositoryWithin(2, 120),
     "record.enabled": REPOSITORY,
     "record.on_commit": REPOSITORY,
     "record.on_push": REPOSITORY,
     "record.on_pr": REPOSITORY,
     "record.on_validation": REPOSITORY,
     "record.on_step_complete": REPOSITORY,
-    "record.interval_s": Within(0, _DAY),
-    "record.stale_s": Within(60, _DAY),
-    "record.max_attempts": Within(0, 100),
-    "record.max_recoveries": Within(1, 100),
-    "record.keep_completed_days": User("which records are deleted"),
-    "record.keep_failed_days": User("which records are deleted"),
-    "record.keep_abandoned_days": User("which records are deleted"),
+    "record.interval_s": RepositoryWithin(0, _DAY),
+    "record.stale_s": RepositoryWithin(60, _DAY),
+    "record.max_attempts": RepositoryWithin(0, 100),
+    "record.max_recoveries": RepositoryWithin(1, 100),
+    "record.keep_completed_days": UserDecides("which records are deleted"),
+    "record.keep_failed_days": UserDecides("which records are deleted"),
+    "record.keep_abandoned_days": UserDecides("which records are deleted"),
     "templates": REPOSITORY,
 }
 
@@ -98,12 +111,12 @@ def needs_approval(key: str, value: object) -> str:
     # A setting that is not known is refused later, by name.
     rule = RULES.get(key, REPOSITORY)
     match rule:
-        case Repository():
+        case RepositoryDecides():
             return ""
-        case Within(least, most):
+        case RepositoryWithin(least, most):
             is_within = isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most
             return "" if is_within else f"a repository may set {_plain(least)} to {_plain(most)}"
-        case User(why):
+        case UserDecides(why):
             return why
         case _:
             assert_never(rule)
@@ -113,11 +126,11 @@ def decides(key: str) -> str:
     """Return in a few words who decides a setting, for the documentation."""
     rule = RULES[key]
     match rule:
-        case Repository():
+        case RepositoryDecides():
             return "repository"
-        case Within(least, most):
+        case RepositoryWithin(least, most):
             return f"repository, {_plain(least)} to {_plain(most)}"
-        case User():
+        case UserDecides():
             return "user"
         case _:
             assert_never(rule)

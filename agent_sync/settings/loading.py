@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -9,14 +10,23 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from agent_sync.settings.approvals import Approvals, Asked
+from agent_sync.settings.approvals import ApprovalRequest, Approvals
 from agent_sync.settings.authority import needs_approval
-from agent_sync.settings.checkout import set_by_checkout
-from agent_sync.settings.problems import explained
-from agent_sync.settings.sources import Tables, repository_tables, user_file, user_tables
+from agent_sync.settings.problems import settings_error
+from agent_sync.settings.sources import (
+    Tables,
+    from_environment,
+    from_text,
+    repository_tables,
+    set_by_checkout,
+    setting_of,
+    user_file,
+    user_tables,
+)
 from agent_sync.settings.tables import Settings
-from agent_sync.settings.variables import from_environment, from_text, setting_of
 from agent_sync.worktree import SETTINGS_NAME, Place
+
+_NO_PROXY = ("no_proxy", "NO_PROXY")
 
 
 class Origin(StrEnum):
@@ -29,15 +39,15 @@ class Origin(StrEnum):
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedSettings:
     """The settings that count, where each was set, and what the repository's files ask of the user."""
 
     settings: Settings
     # The process's environment without the variables that are held back.
     environment: Mapping[str, str]
     origins: Mapping[str, Origin]
-    approved: tuple[Asked, ...] = ()
-    held_back: tuple[Asked, ...] = ()
+    approved: tuple[ApprovalRequest, ...] = ()
+    held_back: tuple[ApprovalRequest, ...] = ()
 
     def origin(self, key: str) -> Origin:
         """Return where a setting was set."""
@@ -49,49 +59,63 @@ def environment() -> dict[str, str]:
     return dict(os.environ)
 
 
-def load(place: Place, environment: Mapping[str, str]) -> Loaded:
+def load(place: Place, environment: Mapping[str, str]) -> LoadedSettings:
     """Read every source, hold back what the user has not approved, and refuse what is not known."""
     approvals = Approvals(place)
     theirs = repository_tables(place)
-    asked = (*_asked_by_variables(place, environment), *asked_in(theirs, source=SETTINGS_NAME))
+    asked = (*_requests_of_variables(place, environment), *requests_in(theirs, source=SETTINGS_NAME))
     approved = tuple(one for one in asked if approvals.holds(one))
     held_back = tuple(one for one in asked if one not in approved)
     own = _without_variables(environment, held_back)
     sources = {Origin.REPOSITORY: place.settings_file, Origin.USER: str(user_file(own))}
     if held_back:
         # What is wrong is said as such, not offered for approval.
-        validated({Origin.REPOSITORY: theirs}, sources)
+        validated_settings({Origin.REPOSITORY: theirs}, sources)
     layers = {
         Origin.REPOSITORY: _without(theirs, held_back),
         Origin.USER: user_tables(own),
         Origin.ENVIRONMENT: from_environment(own),
     }
     origins = {key: origin for origin, tables in layers.items() for key, _ in _keys(tables)}
-    return Loaded(validated(layers, sources), own, origins, approved, held_back)
+    return LoadedSettings(validated_settings(layers, sources), own, origins, approved, held_back)
 
 
 def own_environment(place: Place, environment: Mapping[str, str]) -> dict[str, str]:
     """Return the environment without what the checkout has put there unapproved, whatever the settings hold."""
     approvals = Approvals(place)
-    asked = _asked_by_variables(place, environment)
+    asked = _requests_of_variables(place, environment)
     return _without_variables(environment, tuple(one for one in asked if not approvals.holds(one)))
 
 
-def withdraw(held_back: tuple[Asked, ...]) -> None:
+def withdraw(held_back: tuple[ApprovalRequest, ...]) -> None:
     """Take variables that are held back out of the process's environment, which libraries read by themselves."""
     for one in held_back:
         os.environ.pop(one.variable, None)
 
 
-def asked_in(tables: Tables, *, source: str) -> Iterator[Asked]:
+@contextmanager
+def without_proxy(is_wanted: bool) -> Iterator[None]:  # noqa: FBT001  # the only question
+    """Keep libraries that read the process's environment by themselves from asking a proxy, if that is wanted."""
+    before = {name: os.environ.get(name) for name in _NO_PROXY}
+    if is_wanted:
+        os.environ.update(dict.fromkeys(_NO_PROXY, "*"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            os.environ.update({} if value is None else {name: value})
+
+
+def requests_in(tables: Tables, *, source: str) -> Iterator[ApprovalRequest]:
     """Return what a file's tables ask for that only the user may decide."""
     for key, value in _keys(tables):
         why = needs_approval(key, value)
         if why:
-            yield Asked(key, value, source, why)
+            yield ApprovalRequest(key, value, source, why)
 
 
-def _asked_by_variables(place: Place, environment: Mapping[str, str]) -> Iterator[Asked]:
+def _requests_of_variables(place: Place, environment: Mapping[str, str]) -> Iterator[ApprovalRequest]:
     """Return the variables that a settings file of the checkout sets and that only the user may."""
     # From a linked worktree the client reads the main checkout's settings, too.
     main = str(Path(place.common_dir).parent)
@@ -104,10 +128,10 @@ def _asked_by_variables(place: Place, environment: Mapping[str, str]) -> Iterato
             value = from_text(*setting, environment[name])
         why = needs_approval(key, value) if setting else "what agent-sync, git and requests are steered by"
         if why:
-            yield Asked(key, value, file, why, variable=name)
+            yield ApprovalRequest(key, value, file, why, variable=name)
 
 
-def _without_variables(environment: Mapping[str, str], held_back: tuple[Asked, ...]) -> dict[str, str]:
+def _without_variables(environment: Mapping[str, str], held_back: tuple[ApprovalRequest, ...]) -> dict[str, str]:
     names = {one.variable for one in held_back}
     return {name: value for name, value in environment.items() if name not in names}
 
@@ -122,7 +146,7 @@ def _keys(tables: Tables) -> Iterator[tuple[str, Any]]:
             yield f"{table}.{key}", value
 
 
-def _without(tables: Tables, held_back: tuple[Asked, ...]) -> Tables:
+def _without(tables: Tables, held_back: tuple[ApprovalRequest, ...]) -> Tables:
     names = {one.key for one in held_back if one.source == SETTINGS_NAME}
     return {
         table: {key: value for key, value in section.items() if f"{table}.{key}" not in names}
@@ -132,7 +156,7 @@ def _without(tables: Tables, held_back: tuple[Asked, ...]) -> Tables:
     }
 
 
-def validated(layers: Mapping[Origin, Tables], sources: Mapping[Origin, str]) -> Settings:
+def validated_settings(layers: Mapping[Origin, Tables], sources: Mapping[Origin, str]) -> Settings:
     """Return the settings that the layers make up, each over the one before; `sources` names a layer in an error."""
     merged: Tables = {}
     for tables in layers.values():
@@ -140,25 +164,25 @@ def validated(layers: Mapping[Origin, Tables], sources: Mapping[Origin, str]) ->
             below = merged.get(table, {})
             merged[table] = below | section if isinstance(section, dict) and isinstance(below, dict) else section
     try:
-        return Settings.model_validate(_numbers_widened(merged))
+        return Settings.model_validate(_with_floats(merged))
     except ValidationError as error:
         by_key = {
             key: sources.get(origin) or f"AGENT_SYNC_{key.replace('.', '_').upper()}"
             for origin, tables in layers.items()
             for key, _ in _keys(tables)
         }
-        raise explained(error, by_key) from error
+        raise settings_error(error, by_key) from error
 
 
-def _numbers_widened(tables: Tables) -> Tables:
+def _with_floats(tables: Tables) -> Tables:
     """Let `120` stand for `120.0`, which strict reading would refuse."""
     return {
-        table: {key: _widened(key, value) for key, value in section.items()} if isinstance(section, dict) else section
+        table: {key: _as_float(key, value) for key, value in section.items()} if isinstance(section, dict) else section
         for table, section in tables.items()
     }
 
 
-def _widened(key: str, value: object) -> object:
+def _as_float(key: str, value: object) -> object:
     try:
         return float(value) if key.endswith("_s") and type(value) is int else value
     except OverflowError:

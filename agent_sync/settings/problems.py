@@ -9,7 +9,7 @@ from agent_sync.errors import BadConfig
 from agent_sync.settings.tables import Settings, Template
 
 
-def explained(error: ValidationError, sources: Mapping[str, str]) -> BadConfig:
+def settings_error(error: ValidationError, sources: Mapping[str, str]) -> BadConfig:
     """Return the error with every problem by name; `sources` says which file or variable set a key."""
     found = []
     for detail in error.errors():

@@ -1,8 +1,9 @@
 """The tables of the settings file: what can be set in each, its default and its meaning."""
 
+import re
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 MISSION_CHECKLIST = (
     "Does this keep the agent in control of its own identity and data?",
@@ -11,12 +12,18 @@ MISSION_CHECKLIST = (
     "Is it the simplest thing that works?",
     "Is it documented for the next agent?",
 )
-TEST_PLAN = ("Tests pass", "Type check passes", "Lint passes")
+# The word that stands for these in the settings.
+MISSION_INTEGRITY = "mission-integrity"
 
+USUAL_BRANCH = "claude/{slug}-{issue}"
+# Parts between slashes that begin with a letter or digit, of characters that mean nothing to git or a shell.
+_BRANCH = re.compile(r"[A-Za-z0-9_][\w.+=@%-]*(?:/[A-Za-z0-9_][\w.+=@%-]*)*(?<![.@])", re.ASCII)
 LONGEST_S = 30 * 86_400
 Seconds = Annotated[float, Field(ge=0, le=LONGEST_S, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0, le=100_000)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
+Texts = Annotated[tuple[Annotated[str, Field(min_length=1, max_length=500)], ...], Field(strict=False, max_length=100)]
+Status = Annotated[str, Field(max_length=200)]
 
 
 class Section(BaseModel):
@@ -25,56 +32,89 @@ class Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
-class Project(Section):
+class ProjectSettings(Section):
     """Which Projects v2 board the tasks are on."""
 
     owner: Annotated[
         str, Field(description="User or organisation that owns the board; default: the repository's owner")
     ] = ""
     number: Annotated[int | None, Field(ge=1, le=2**31, description="The board's number, as in its address")] = None
+    add_issues: Annotated[bool, Field(description="Add an issue to the board when it is claimed and not on it")] = True
 
 
-class Board(Section):
+class BoardSettings(Section):
     """What the board's fields and statuses are called."""
 
     status_field: Name = "Status"
     agent_field: Name = "Agent"
     priority_field: Name = "Priority"
     ready: Name = "Todo"
-    in_progress: Name = "In Progress"
-    in_review: Name = "In Review"
-    done: Name = "Done"
+    in_progress: Annotated[Status, Field(description="Empty where the board has none: the card then stays")] = (
+        "In Progress"
+    )
+    in_review: Annotated[Status, Field(description="Empty where the board has none: the card then stays")] = "In Review"
+    done: Annotated[Status, Field(description="Empty where the board has none: the card then stays")] = "Done"
+    skip_types: Annotated[
+        tuple[Name, ...], Field(strict=False, description="Types of issues that are no tasks and never offered")
+    ] = ("Epic",)
 
 
-class Pull(Section):
+class PullSettings(Section):
     """How pull requests are opened."""
 
     base: Annotated[str, Field(description="Branch to merge into; default: the repository's default branch")] = ""
     require_gate: Annotated[bool, Field(description="Open no pull request before the gates have passed")] = True
     closes_issue: Annotated[bool, Field(description="Write `Closes #N`, so that merging closes the issue")] = False
-    checklist: Annotated[tuple[str, ...], Field(strict=False, description="Boxes for a human to tick")] = (
-        MISSION_CHECKLIST
-    )
-    test_plan: Annotated[tuple[str, ...], Field(strict=False)] = TEST_PLAN
+    checklist: Annotated[
+        Literal["mission-integrity"] | Texts,
+        Field(description='Boxes for a human to tick: a list, or "mission-integrity" for five questions (see below)'),
+    ] = ()
+    test_plan: Annotated[
+        Texts, Field(description="Boxes below `Test plan`; one that names a gate is ticked once that gate has passed")
+    ] = ()
+    reviewers: Annotated[
+        Texts, Field(description="Whose review is asked for, as `login` or `organisation/team`; one request more")
+    ] = ()
+    labels: Annotated[Texts, Field(description="Labels for the pull request; one request more")] = ()
+    auto_merge: Annotated[
+        Literal["", "merge", "squash", "rebase"],
+        Field(description="Have GitHub merge it in this way once nothing is missing; one request more"),
+    ] = ""
 
 
-class Notify(Section):
+class NotifySettings(Section):
     """What is said, and when."""
 
-    green: Annotated[bool, Field(description="Wake the agent once when all checks are green")] = True
+    green: Annotated[bool, Field(description="Wake the agent once when all checks are green")] = False
     agent: Annotated[
         Literal["now", "later"],
         Field(description="`later` keeps what the agent should know for the next prompt and saves a model turn"),
     ] = "now"
 
 
-class Checks(Section):
+class ChecksSettings(Section):
     """How CI is watched."""
 
     backoff_s: Annotated[Seconds, Field(description="Least time between two looks at the checks")] = 120
+    rerun: Annotated[
+        bool, Field(description="Run failed jobs again, once per commit, where the failure looks like infrastructure")
+    ] = True
+    logs: Annotated[bool, Field(description="Give the agent the end of a failed job's log")] = True
 
 
-class Idle(Section):
+class ReviewSettings(Section):
+    """How remarks on the pull request reach the agent."""
+
+    wake: Annotated[
+        Literal["writers", "people", "everyone", "nobody"],
+        Field(description="Whose remarks wake the agent: `writers` are people with write access, `everyone` has bots"),
+    ] = "writers"
+    request_again: Annotated[
+        bool, Field(description="Ask for a new review after the push that follows requested changes")
+    ] = True
+
+
+class IdleSettings(Section):
     """What an idle session without a claim looks at."""
 
     branch_look_s: Annotated[
@@ -82,7 +122,7 @@ class Idle(Section):
     ] = 600
 
 
-class Hooks(Section):
+class HooksSettings(Section):
     """Own time limits of the hook commands, each below the client's timeout."""
 
     stop_deadline_s: Seconds = 570
@@ -93,7 +133,7 @@ class Hooks(Section):
     rate_limit_wait_s: Annotated[Seconds, Field(description="Longest wait for a rate limit inside one hook")] = 5
 
 
-class Gate(Section):
+class GateSettings(Section):
     """How the quality gate runs."""
 
     deadline_s: Annotated[Seconds, Field(description="Longest time the gates get within one stop")] = 510
@@ -102,17 +142,41 @@ class Gate(Section):
         Field(ge=1, le=1024, description="Most gates at a time; default: the number of processors, at least four"),
     ] = None
     verify_active: Annotated[
-        bool, Field(description="Run the gates also at the stop that follows a block, within the retry limit")
+        bool, Field(description="Let `gate stop-hook` too verify the stop that follows a block, as `on-stop` does")
     ] = False
 
 
-class Git(Section):
-    """Which remote is GitHub."""
+def _branch_pattern(pattern: str) -> str:
+    """Refuse a pattern for branches that could name one branch for two issues, or that git would not take."""
+    sample = pattern.replace("{slug}", "slug").replace("{issue}", "1")
+    if "{issue}" not in pattern:
+        raise ValueError("it must contain {issue}")
+    if "{" in sample or "}" in sample:
+        raise ValueError("it may contain {slug} and {issue}, and no other braces")
+    if not _BRANCH.fullmatch(sample) or ".." in sample or sample.startswith("refs/") or sample.endswith(".lock"):
+        raise ValueError("git would not take such a branch")
+    return pattern
+
+
+class GitSettings(Section):
+    """Which remote is GitHub, and what becomes of branches."""
 
     remote: Name = "origin"
+    branch: Annotated[
+        str,
+        Field(min_length=1, max_length=100, description="What a claim calls its branch, of `{slug}` and `{issue}`"),
+        AfterValidator(_branch_pattern),
+    ] = USUAL_BRANCH
+    link_branch: Annotated[
+        bool,
+        Field(description="Create the branch on GitHub at the claim, shown in the issue's panel; one request more"),
+    ] = False
+    delete_branch: Annotated[
+        bool, Field(description="Delete a merged branch on the remote too when its issue is closed")
+    ] = False
 
 
-class Record(Section):
+class RecordSettings(Section):
     """How the recovery record is kept."""
 
     enabled: Annotated[bool, Field(description="Keep a record of every claim under ~/.atlas")] = True
@@ -141,7 +205,7 @@ class Template(Section):
     idempotent: Annotated[tuple[str, ...], Field(strict=False, description="Steps that may simply be repeated")] = ()
 
 
-class Lease(Section):
+class LeaseSettings(Section):
     """How claims are held against other machines."""
 
     ttl_s: Annotated[
@@ -160,7 +224,7 @@ class Lease(Section):
     ] = "remote"
 
 
-class Worker(Section):
+class WorkerSettings(Section):
     """Whose work hook this session looks at."""
 
     name: Annotated[
@@ -171,29 +235,39 @@ class Worker(Section):
     ] = 5
 
 
-class GitHub(Section):
+class GitHubSettings(Section):
     """Which GitHub to talk to."""
 
     url: Annotated[str, Field(description="One server root for everything: an Enterprise host or the local GitHub")] = (
         ""
     )
+    repository: Annotated[
+        str,
+        Field(
+            max_length=300,
+            pattern=r"^$|^([\w.-]+/)?[A-Za-z0-9][\w-]*/[\w.-]+$",
+            description="`owner/name` (or `host/owner/name`) whose issues and pull requests these are, "
+            "where the remote's address does not say so; also read from GH_REPO",
+        ),
+    ] = ""
     timeout_s: Seconds = 20
 
 
 class Settings(Section):
     """Everything that can be set for one repository."""
 
-    project: Project = Project()
-    board: Board = Board()
-    pr: Pull = Pull()
-    notify: Notify = Notify()
-    checks: Checks = Checks()
-    idle: Idle = Idle()
-    hooks: Hooks = Hooks()
-    gate: Gate = Gate()
-    git: Git = Git()
-    lease: Lease = Lease()
-    worker: Worker = Worker()
-    github: GitHub = GitHub()
-    record: Record = Record()
+    project: ProjectSettings = ProjectSettings()
+    board: BoardSettings = BoardSettings()
+    pr: PullSettings = PullSettings()
+    notify: NotifySettings = NotifySettings()
+    checks: ChecksSettings = ChecksSettings()
+    reviews: ReviewSettings = ReviewSettings()
+    idle: IdleSettings = IdleSettings()
+    hooks: HooksSettings = HooksSettings()
+    gate: GateSettings = GateSettings()
+    git: GitSettings = GitSettings()
+    lease: LeaseSettings = LeaseSettings()
+    worker: WorkerSettings = WorkerSettings()
+    github: GitHubSettings = GitHubSettings()
+    record: RecordSettings = RecordSettings()
     templates: dict[str, Template] = Field(default={}, max_length=100)

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from agent_sync.errors import LockHeld
-from agent_sync.system import temporaries
-from agent_sync.system.disk_errors import naming
+from agent_sync.system import disk
+from agent_sync.system.disk import naming, sync_directory
 from agent_sync.worktree import STATE_NAME
 
 LARGEST = 1 << 20
@@ -93,8 +93,8 @@ def write_atomic(path: Path, content: bytes, *, mode: int = PRIVATE, previous: P
     The file is private unless another mode is given, which the umask restricts; `previous` keeps what is replaced.
     """
     with naming(path):
-        temporaries.sweep(path)
-        temporary = temporaries.temporary_of(path)
+        disk.sweep(path)
+        temporary = disk.temporary_of(path)
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
         try:
             with _closing(descriptor):
@@ -152,7 +152,7 @@ def write_all(descriptor: int, content: bytes, write: Callable[[int, memoryview]
 
 def _keep(path: Path, previous: Path) -> None:
     """Give what is about to be replaced a second name; neither name is missing at any moment."""
-    second = temporaries.temporary_of(previous)
+    second = disk.temporary_of(previous)
     second.unlink(missing_ok=True)
     try:
         second.hardlink_to(path)
@@ -185,24 +185,15 @@ def _closing(descriptor: int) -> Iterator[None]:
 def delete(path: Path) -> None:
     """Delete `path` durably, with what killed writers of it left; it may be gone already."""
     with naming(path, could_not_be="deleted"):
-        temporaries.sweep(path)
+        disk.sweep(path)
         path.unlink(missing_ok=True)
         sync_directory(path.parent)
-
-
-def sync_directory(directory: Path) -> None:
-    """Make renames and deletions in `directory` durable."""
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def sweep_temporaries(token: LockToken, path: Path) -> None:
     """Delete what killed writers of `path`, which may be a pattern, left; under the lock none of them lives."""
     token.proven(token.path)
-    temporaries.sweep(path, is_locked=True)
+    disk.sweep(path, is_locked=True)
 
 
 def make_directory(directory: Path, *, mode: int) -> None:
@@ -224,7 +215,7 @@ def state_directory(directory: Path) -> Path:
             readme.write_text("Working state of agent-sync. Safe to delete.\n", encoding="utf-8")
         for path in _own_part(directory):
             tighten(path)
-            temporaries.sweep_old(path)
+            disk.sweep_old(path)
     return directory
 
 

@@ -2,12 +2,13 @@
 
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from agent_sync.errors import BadConfig, BadInput, GitFailed
+from agent_sync.errors import BadInput, GitFailed
+from agent_sync.system.git_refusals import is_sign_in_trouble, no_remote, push_failure, remote_failure
 from agent_sync.system.masking import masked
-from agent_sync.system.processes import Finished, Processes
+from agent_sync.system.processes import FinishedProcess, Processes
 
 # Variables of a surrounding git hook would point every call at another repository or index.
 _MISLEADING = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_COMMON_DIR")
@@ -17,7 +18,6 @@ _BRANCH = re.compile(r"[^\x00-\x20~^:?*\[\\\x7f]+")
 OLDEST = (2, 36)
 LOCAL_LIMIT = 30.0
 NETWORK_LIMIT = 120.0
-_WORD = re.compile(r"\w[\w.-]{0,49}")
 _NO_MATCH = 2
 _LONGEST_TIME = 12
 LONGEST_BRANCH = 1000
@@ -45,6 +45,8 @@ class Git:
     root: str
     processes: Processes
     environment: Mapping[str, str]
+    # Variables by which git signs in at an address, for the one command that needs them; empty where there are none.
+    credentials: Callable[[str], Mapping[str, str]] = lambda _address: {}
 
     def head_of(self, branch: str) -> str | None:
         """Return the commit a local branch is at."""
@@ -56,12 +58,17 @@ class Git:
         tracking = f"refs/remotes/{remote}/{branch}^{{commit}}"
         return self._run("rev-parse", "--verify", "--quiet", "--end-of-options", tracking).stdout.strip() or None
 
-    def is_ahead(self, branch: str, commit: str) -> bool:
+    def is_ahead(self, branch: str, commit: str | None) -> bool:
         """Tell whether a local branch has commits on top of a commit; one that is not here cannot be below it."""
-        local = self.head_of(branch)
-        if local is None or local == commit:
+        local = self.head_of(branch) if commit else None
+        if commit is None or local is None or local == commit:
             return False
         return self._run("merge-base", "--is-ancestor", commit, local).status == 0
+
+    def has_own_commits(self, head: str, base: str) -> bool:
+        """Tell whether a commit has others below it that a base does not have; of a base that is not here, yes."""
+        counted = self._run("rev-list", "--count", "--max-count=1", head, f"^{base}", "--").stdout.strip()
+        return counted != "0"
 
     def current_branch(self) -> str | None:
         """Return the branch that is checked out; None on a detached HEAD."""
@@ -100,13 +107,14 @@ class Git:
     def push(self, remote: str, branch: str, sha: str) -> None:
         """Push one commit to a branch of a configured remote, fast-forward only."""
         refuse_odd_branch(branch)
-        self.must_have(remote)
+        address = self.must_have(remote).push_url
         refspec = f"{sha}:refs/heads/{branch}"
-        pushed = self._run("push", "--porcelain", "--", remote, refspec, timeout=NETWORK_LIMIT)
+        pushed = self.talk(address, "push", "--porcelain", "--", remote, refspec)
         if pushed.status:
-            raise self.push_failure(f"{pushed.stderr} {pushed.stdout}", remote, branch)
+            said = f"{pushed.stdout}\n{pushed.stderr}"
+            raise push_failure(said, remote=remote, address=address, branch=branch)
 
-    def fetched(self, remote: str, branch: str) -> str | None:
+    def fetch_branch(self, remote: str, branch: str) -> str | None:
         """Bring what this clone knows of a remote's branch up to date; None where the remote has no such branch."""
         refuse_odd_branch(branch)
         self.must_have(remote)
@@ -116,6 +124,17 @@ class Git:
         if done.status:
             raise self._failure(done, attempted=f"fetching branch {branch} from {remote}")
         return self.remote_head_of(remote, branch)
+
+    def talk(
+        self, address: str, *words: str, variables: Mapping[str, str] | None = None, timeout: float = NETWORK_LIMIT
+    ) -> FinishedProcess:
+        """Run git where it speaks to a remote; with the token where git has no credentials of its own."""
+        done = self._run(*words, variables=variables, timeout=timeout)
+        if done.status and is_sign_in_trouble(done.stderr):
+            signed_in = self.credentials(address)
+            if signed_in:
+                return self._run(*words, variables={**(variables or {}), **signed_in}, timeout=timeout)
+        return done
 
     def try_to_fetch(self, remote: str, branch: str) -> None:
         """Bring what this clone knows of a remote's branch up to date, where there is such a remote and it answers."""
@@ -195,19 +214,19 @@ class Git:
 
     def ask(
         self, *arguments: str, variables: Mapping[str, str] | None = None, stdin: str = "", timeout: float = LOCAL_LIMIT
-    ) -> Finished:
+    ) -> FinishedProcess:
         """Run git with arguments the caller answers for, and with variables of its own."""
         return self._run(*arguments, variables=variables, stdin=stdin, timeout=timeout)
 
     def contents(self, names: Sequence[str]) -> bytes:
         """Return what `git cat-file --batch` answers to many names, byte for byte, from one process."""
-        return self._catted("--batch", names)
+        return self._cat_files("--batch", names)
 
     def sizes(self, names: Sequence[str]) -> bytes:
         """Return what `git cat-file --batch-check` answers to many names, one line each, from one process."""
-        return self._catted("--batch-check", names)
+        return self._cat_files("--batch-check", names)
 
-    def _catted(self, option: str, names: Sequence[str]) -> bytes:
+    def _cat_files(self, option: str, names: Sequence[str]) -> bytes:
         with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as found, tempfile.TemporaryFile() as errors:
             asked.write("".join(f"{name}\n" for name in names).encode(errors="surrogateescape"))
             asked.seek(0)
@@ -219,13 +238,13 @@ class Git:
             found.seek(0)
             return found.read()
 
-    def _must(self, arguments: list[str], *, attempted: str, timeout: float = LOCAL_LIMIT) -> Finished:
+    def _must(self, arguments: list[str], *, attempted: str, timeout: float = LOCAL_LIMIT) -> FinishedProcess:
         done = self._run(*arguments, timeout=timeout)
         if done.status:
             raise self._failure(done, attempted=attempted)
         return done
 
-    def _failure(self, done: Finished, *, attempted: str) -> GitFailed:
+    def _failure(self, done: FinishedProcess, *, attempted: str) -> GitFailed:
         reason = masked(" ".join(done.stderr.split()))[:300]
         return GitFailed(f"git said: {reason}", attempted=attempted)
 
@@ -234,30 +253,22 @@ class Git:
         address = self._run(*question).stdout.strip()
         return address if address != question[-1] and address else None
 
-    def _fetch(self, remote: str, branch: str) -> Finished:
+    def _fetch(self, remote: str, branch: str) -> FinishedProcess:
         refspec = f"+refs/heads/{branch}:refs/remotes/{remote}/{branch}"
         options = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules"]
-        return self._run("fetch", *options, "--", remote, refspec, timeout=NETWORK_LIMIT)
-
-    def push_failure(self, said: str, remote: str, branch: str) -> GitFailed:
-        """Return why a branch could not be pushed, and what helps."""
-        attempted = f"pushing branch {branch} to {remote}"
-        if "non-fast-forward" in said or "fetch first" in said:
-            message = f"Branch {branch} on {remote} has commits that are not here."
-            return GitFailed(message, attempted=attempted, helps=f"git pull --rebase {remote} {branch}")
-        reason = masked(" ".join(said.split()))[-300:]
-        return GitFailed(f"git push failed: {reason}.", attempted=attempted, helps=f"git push {remote} {branch}")
+        return self.talk(self.remote_url(remote) or "", "fetch", *options, "--", remote, refspec)
 
     def _has(self, remote: str, branch: str) -> bool:
-        found = self._run("ls-remote", "--exit-code", "--", remote, f"refs/heads/{branch}", timeout=NETWORK_LIMIT)
+        address = self.remote_url(remote) or ""
+        found = self.talk(address, "ls-remote", "--exit-code", "--", remote, f"refs/heads/{branch}")
         if found.status not in {0, _NO_MATCH}:
-            reason = masked(" ".join(found.stderr.split()))[-300:]
-            raise GitFailed(f"git said: {reason}", attempted=f"looking for branch {branch} on {remote}")
+            attempted = f"looking for branch {branch} on {remote}"
+            raise remote_failure(found.stderr, remote=remote, address=address, attempted=attempted)
         return found.status == 0
 
     def _run(
         self, *arguments: str, variables: Mapping[str, str] | None = None, stdin: str = "", timeout: float = LOCAL_LIMIT
-    ) -> Finished:
+    ) -> FinishedProcess:
         asked = self._variables(variables)
         command = ["git", "-C", self.root, *arguments]
         try:
@@ -270,14 +281,6 @@ class Git:
     def _variables(self, more: Mapping[str, str] | None) -> dict[str, str]:
         kept = {key: value for key, value in self.environment.items() if key not in _MISLEADING}
         return kept | _ASKED | dict(more or {})
-
-
-def no_remote(name: str, others: Sequence[str]) -> BadConfig:
-    """Return that no remote of this name is configured, and what helps."""
-    known = f"it has {', '.join(map(repr, others))}" if others else "it has none"
-    happened = f"This clone has no remote {name[:100]!r} ({known}), so git was not asked to talk to it."
-    word = name if _WORD.fullmatch(name) else "NAME"
-    return BadConfig(happened, helps=f"git remote add {word} URL, or correct `git.remote` in the settings")
 
 
 def seconds_of(text: str) -> float:

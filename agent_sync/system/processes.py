@@ -6,13 +6,18 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any, NoReturn, Protocol
 
 # Lets a program begin only when somebody watches it: should we be killed before, it never begins.
 _HELD = 'read -r go <"/dev/fd/$0" && exec "$@"'
+# In /proc/<pid>/stat, counted behind the name: when the process was started, in ticks since the boot.
+_STARTED = 19
+# No hook is so late: a system that tells more than this tells something else.
+_LATEST_BEGINNING = 60.0
 # What a program gets to put its things in order before it is ended for good.
 GRACE = 2.0
 # Beyond that, what a warden gets to end what has left the group.
@@ -21,7 +26,7 @@ WARDEN = Path(__file__).with_name("warden.py")
 
 
 @dataclass(frozen=True)
-class Finished:
+class FinishedProcess:
     """What a program left behind."""
 
     status: int
@@ -58,12 +63,12 @@ class Processes:
         environment: Mapping[str, str],
         stdin: str = "",
         timeout: float | None = None,
-    ) -> Finished:
+    ) -> FinishedProcess:
         """Run `command` to its end; at the time limit it is ended with all it started, and TimeoutError raised."""
         with self._started(command, directory, environment) as process:
             try:
                 stdout, stderr = process.communicate(stdin, timeout=timeout)
-                return Finished(process.returncode, stdout, stderr)
+                return FinishedProcess(process.returncode, stdout, stderr)
             except subprocess.TimeoutExpired as error:
                 raise TimeoutError(f"{command[0]} took longer than {timeout:g} s") from error
             finally:
@@ -138,7 +143,7 @@ class Processes:
         with self._lock:
             self._refuse_when_closed()
             process = subprocess.Popen(
-                command if held is None else [*_held(held), *command],
+                command if held is None else [*_held_command(held), *command],
                 cwd=directory,
                 env=dict(environment),
                 stdin=files[0] or subprocess.DEVNULL,
@@ -188,7 +193,7 @@ def _has_wardens() -> bool:
     return sys.platform == "linux" and bool(sys.executable)
 
 
-def _held(descriptor: int) -> list[str]:
+def _held_command(descriptor: int) -> list[str]:
     """Return what lets a command begin at a byte from the descriptor, and looks after it where the system can."""
     if _has_wardens():
         return [sys.executable, "-I", "-S", str(WARDEN), str(descriptor), str(GRACE)]
@@ -219,3 +224,56 @@ def _end_gently(process: subprocess.Popen[Any], *, is_guarded: bool) -> None:
 def _signal(process: subprocess.Popen[Any], number: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, number)
+
+
+def seconds_since_start() -> float:
+    """Return how long ago this process was started, interpreter and imports included; 0 where nobody tells."""
+    try:
+        behind_name = Path("/proc/self/stat").read_bytes().rpartition(b")")[2].split()
+        started = int(behind_name[_STARTED]) / os.sysconf("SC_CLK_TCK")
+        age = time.clock_gettime(time.CLOCK_BOOTTIME) - started
+    except (AttributeError, OSError, ValueError, IndexError):
+        return 0.0
+    return age if 0 <= age <= _LATEST_BEGINNING else 0.0
+
+
+class Watchdog:
+    """One answer per process: either the work's own or, at the deadline, the one from here.
+
+    A thread does it, because the work may sit in a call that no signal interrupts (a name look-up, say). State is
+    saved after every outcome, so leaving at any moment costs at most one repeated action.
+    """
+
+    def __init__(self, limit: float, *, at_limit: Callable[[], None], end_children: Callable[[], None]) -> None:
+        self._answering = threading.Lock()
+        self._at_limit = at_limit
+        self._end_children = end_children
+        self._timer = threading.Timer(limit, self._expired)
+        self._timer.daemon = True
+
+    def start(self) -> None:
+        """Begin to watch; a request to terminate ends the children too."""
+        # A handler interrupts its own thread anywhere, also where a program runs already and is not noted yet; a thread
+        # of its own waits for that.
+        signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=self._leave).start())
+        self._timer.start()
+
+    def stop(self) -> None:
+        """Watch no longer: another one does."""
+        self._timer.cancel()
+
+    def answered_in_time(self) -> bool:
+        """Claim the right to answer; False means that the watchdog is already answering."""
+        self._timer.cancel()
+        return self._answering.acquire(blocking=False)
+
+    def _expired(self) -> None:
+        if self._answering.acquire(blocking=False):
+            try:
+                self._at_limit()
+            finally:
+                self._leave()
+
+    def _leave(self) -> NoReturn:
+        self._end_children()
+        os._exit(0)

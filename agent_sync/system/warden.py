@@ -36,12 +36,12 @@ class Warden:
             os.set_blocking(end, False)
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
         for number in (signal.SIGTERM, signal.SIGUSR1):
-            signal.signal(number, self._asked)
+            signal.signal(number, self._note_end_request)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         for number in (signal.SIGINT, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
 
-    def _asked(self, number: int, _frame: object) -> None:
+    def _note_end_request(self, number: int, _frame: object) -> None:
         self._wanted = self._wanted or number
 
     def watch(self) -> int:

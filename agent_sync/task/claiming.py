@@ -5,22 +5,29 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent_sync.context import Context
-from agent_sync.errors import AgentSyncError, BadInput, ClaimUnsafe, Conflict, Refused
+from agent_sync.errors import AgentSyncError, BadInput, ClaimUnsafe, Conflict, GitFailed, Refused
 from agent_sync.gates.pull import refuse_committed_claim
 from agent_sync.leases import fence
-from agent_sync.leases.acquire import Ask, Hold, acquire, confirm, conflict, give_up, holder_known
+from agent_sync.leases.acquire import AcquiredLease, LeaseWish, acquire, confirm, conflict, give_up, holder_known
 from agent_sync.leases.model import Tip
-from agent_sync.leases.note import keeper_of, mine_in, noted
 from agent_sync.leases.words import scope
 from agent_sync.record import keep as recording
-from agent_sync.system import clock
+from agent_sync.system import clock, git_branches
+from agent_sync.task.branching import (
+    BranchPlan,
+    base_of,
+    branch_that_goes_on,
+    link_branch,
+    new_branch,
+    usual_name,
+)
 from agent_sync.task.claim import exclude
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.claim.phases import Phase
 from agent_sync.task.claim.store import ClaimStore
-from agent_sync.task.decision.board import card_change
-from agent_sync.task.decision.claimable import agent_name, branch_name, objection, warnings
-from agent_sync.task.decision.facts import Card, PullState
+from agent_sync.task.decision.claimable import agent_name, objection, warnings
+from agent_sync.task.decision.decide import card_change
+from agent_sync.task.decision.facts import Card, NoCard, PullState
 from agent_sync.task.decision.outside_text import one_line
 from agent_sync.task.decision.tasks import Task
 from agent_sync.worktree import CLAIM_NAME, Place, worktree
@@ -33,6 +40,8 @@ class Wish:
     branch: str = ""
     in_worktree: bool = False
     take_over: bool = False
+    # The user's word that a claim which only this clone sees will do.
+    local: bool = False
     # Whether a human agrees to a question; asked only where the rules want one.
     agrees: Callable[[str], bool] = lambda _question: False
     # A lease that was won already, together with something else.
@@ -67,15 +76,15 @@ def finish(context: Context, claim: Claim) -> Taken:
     fence.must_hold(context, claim, attempted=f"telling GitHub of issue #{claim.issue_number}")
     task = context.gateway.task(claim.issue_number)
     # A lease that everybody sees is worth more than what the board still says of the former holder.
-    checked(context, task, Wish(take_over=claim.lease is not None and claim.lease.where == "remote"))
+    claim_warnings(context, task, Wish(take_over=claim.lease is not None and claim.lease.where == "remote"))
     if claim.lease:
-        keeper_of(context, claim.lease).confirm(mine_in(claim, claim.lease))
-    mirrored, trouble = _mirrored(context, task, context.store, claim)
+        fence.keeper_of(context, claim.lease).confirm(fence.proof_in(claim, claim.lease))
+    mirrored, trouble = _mirror(context, task, context.store, claim)
     found = _scope(context, mirrored)
     return Taken(mirrored, context.place.root, one_line(task.title), (), trouble, is_restored=True, scope=found)
 
 
-def checked(context: Context, task: Task, wish: Wish) -> tuple[str, ...]:
+def claim_warnings(context: Context, task: Task, wish: Wish) -> tuple[str, ...]:
     """Return the warnings about a task that may be taken; raise what stands against it."""
     found = objection(task, own_ids=context.memory.own_ids(), take_over=wish.take_over)
     if found:
@@ -91,22 +100,29 @@ def checked(context: Context, task: Task, wish: Wish) -> tuple[str, ...]:
 
 def take(context: Context, task: Task, wish: Wish) -> Taken:
     """Take the task: the lease first, then what is local, so that a crash leaves a claim that the next stop mirrors."""
-    warned = checked(context, task, wish)
+    warned = claim_warnings(context, task, wish)
     refuse_twins(context, task.number)
-    _refuse_carrier(context, wish.branch or branch_name(task.title, task.number), task)
     own = _own_agent(context, task)
-    hold = _held(context, task, wish, own)
+    plan = _branch_plan(context, task, wish, own)
+    _refuse_carrier(context, plan, task)
+    hold = _acquire_lease(context, task, wish, own, plan.name)
     lease = hold.tip.lease
-    branch = wish.branch or lease.branch or branch_name(task.title, task.number)
+    if hold.is_own or hold.is_taken_over:
+        plan = branch_that_goes_on(context, task, wish.branch or lease.branch or plan.name)
+    elif wish.take_over and not wish.held:
+        # It was free after all: the work is new and starts from the server's base too.
+        git_branches.fetch_start(context.git, context.settings.git.remote, base_of(context, task), plan.name)
+    branch = plan.name
+    warned += plan.notes
     agent_id = own or lease.holder.agent or agent_name(task.viewer.login, clock.now())
     warned += _unlike_remote(context, branch) if hold.is_taken_over else ()
     is_restored = own is not None or hold.is_own
     claim = _first_claim(context, task, branch=branch, agent_id=agent_id, tip=hold.tip)
     try:
-        place = _branched(context, branch, task, in_worktree=wish.in_worktree)
+        place = _make_branch(context, plan, task, in_worktree=wish.in_worktree)
         claim = _with_pull(context, claim) if is_restored else claim
         store = context.store_at(place)
-        warned += _kept_out(context, place)
+        warned += _keep_out_of_git(context, place)
         with store.locked() as token:
             store.create(token, claim)
     except AgentSyncError:
@@ -115,17 +131,19 @@ def take(context: Context, task: Task, wish: Wish) -> Taken:
             give_up(context, hold.tip)
         raise
     confirm(context, hold.tip)
-    context.memory.claimed(task.number, claim.agent_id)
+    context.memory.remember_claim(task.number, claim.agent_id)
     title = one_line(task.title)
     recording.attempt(
         context, lambda context: recording.begin_claim(recording.recorder_at(context, place), claim, title)
     )
-    claim, trouble = _mirrored(context, task, store, claim)
+    claim, trouble = _mirror(context, task, store, claim)
+    if plan.start and not is_restored:
+        link_branch(context, task, plan, claim)
     found = _scope(context, claim, hold.reason)
     return Taken(claim, place.root, one_line(task.title), warned, trouble, is_restored=is_restored, scope=found)
 
 
-def _kept_out(context: Context, place: Place) -> tuple[str, ...]:
+def _keep_out_of_git(context: Context, place: Place) -> tuple[str, ...]:
     """Keep the claim file out of commits; return a warning where git would take it all the same."""
     trouble = exclude.keep_out(place)
     if context.git_at(place).is_ignored(CLAIM_NAME):
@@ -133,13 +151,22 @@ def _kept_out(context: Context, place: Place) -> tuple[str, ...]:
     return (f"git does not ignore {CLAIM_NAME} ({trouble or 'a .gitignore takes it in again'}): do not commit it",)
 
 
-def _held(context: Context, task: Task, wish: Wish, own: str | None) -> Hold:
+def _branch_plan(context: Context, task: Task, wish: Wish, own: str | None) -> BranchPlan:
+    """Return the branch to work on; work that this clone or a worker's hook has begun goes on where it is."""
+    begun = wish.held.lease.branch if wish.held else ""
+    if own or begun:
+        return branch_that_goes_on(context, task, wish.branch or begun or usual_name(context, task))
+    # A take-over that is refused must leave no trace, and one that succeeds has a branch already.
+    return new_branch(context, task, wish.branch, fetches=not wish.take_over)
+
+
+def _acquire_lease(context: Context, task: Task, wish: Wish, own: str | None, branch: str) -> AcquiredLease:
     """Get the lease, unless it was won already."""
     if wish.held:
-        return Hold(wish.held)
+        return AcquiredLease(wish.held)
     agent = own or agent_name(task.viewer.login, clock.now())
-    branch = wish.branch or branch_name(task.title, task.number)
-    return acquire(context, Ask(task.number, branch, agent, take_over=wish.take_over, agrees=wish.agrees))
+    asked = LeaseWish(task.number, branch, agent, take_over=wish.take_over, local=wish.local, agrees=wish.agrees)
+    return acquire(context, asked)
 
 
 def _scope(context: Context, claim: Claim, reason: str = "") -> str:
@@ -189,7 +216,7 @@ def _first_claim(context: Context, task: Task, *, branch: str, agent_id: str, ti
         phase=Phase.CODING,
         status=context.settings.board.in_progress,
         is_unmirrored=True,
-        lease=noted(tip),
+        lease=fence.lease_note(tip),
     )
 
 
@@ -203,42 +230,65 @@ def _with_pull(context: Context, claim: Claim) -> Claim:
     return claim.model_copy(update=changes)
 
 
-def _branched(context: Context, branch: str, task: Task, *, in_worktree: bool) -> Place:
-    start = _refuse_carrier(context, branch, task)
+def _make_branch(context: Context, plan: BranchPlan, task: Task, *, in_worktree: bool) -> Place:
+    _refuse_carrier(context, plan, task)
+    if plan.is_restart and plan.start:
+        _restart(context, plan.name, plan.start, in_worktree=in_worktree)
+    start = None if plan.is_restart else plan.start
     if not in_worktree:
-        context.git.check_out(branch, start)
+        context.git.check_out(plan.name, start)
         return context.place
     root = Path(context.place.root)
     target = root.parent / f"{root.name}-{task.number}"
-    context.git.add_worktree(str(target), branch, start)
+    context.git.add_worktree(str(target), plan.name, start)
     place = worktree(str(target))
     if place is None:
         raise BadInput(f"{target} is not a worktree.", attempted="making a worktree for the task")
     return place
 
 
-def _refuse_carrier(context: Context, branch: str, task: Task) -> str | None:
-    """Return what a new branch begins at; stop where it, or the branch that is here, would bring a claim file along."""
-    start = context.git.start_of(branch, remote=context.settings.git.remote, default=task.default_branch)
-    if start == "HEAD":
+def _restart(context: Context, branch: str, start: str, *, in_worktree: bool) -> None:
+    """Let a branch without commits of its own begin anew; where it is checked out, the files come along."""
+    trouble = git_branches.restart(context.git, branch, start, is_elsewhere=in_worktree)
+    if trouble:
+        raise GitFailed(f"git said: {trouble}", attempted=f"starting branch {branch} again")
+
+
+def _refuse_carrier(context: Context, plan: BranchPlan, task: Task) -> None:
+    """Stop where a new branch, or the branch that is here, would bring a claim file along."""
+    if plan.start == "HEAD":
         # What is checked out here is asked about when the claim is written.
-        return start
-    is_new = start is not None and not start.endswith(f"/{branch}")
-    refuse_committed_claim(context, task.default_branch if is_new else branch, start or f"refs/heads/{branch}")
-    return start
+        return
+    is_new = plan.start is not None and not plan.start.endswith(f"/{plan.name}")
+    named = base_of(context, task) if is_new else plan.name
+    refuse_committed_claim(context, named, plan.start or f"refs/heads/{plan.name}")
 
 
-def _mirrored(context: Context, task: Task, store: ClaimStore, claim: Claim) -> tuple[Claim, str]:
+def _mirror(context: Context, task: Task, store: ClaimStore, claim: Claim) -> tuple[Claim, str]:
     """Assign and move the card; from here on trouble is told, and the claim stands."""
-    change, board = card_change(task.card, status=claim.status, agent=claim.agent_id)
+    card, unlisted = _card_to_move(context, task)
+    change, board = card_change(card, status=claim.status, agent=claim.agent_id)
     try:
         trouble = context.gateway.claim_task(task, change)
     except AgentSyncError as error:
         return claim, str(error)
-    trouble = trouble or board
+    trouble = trouble or unlisted or board
+    item = card.item_id if isinstance(card, Card) else claim.item_id
     # Without any board there is nothing to be kept true, and nothing to complain about.
     has_board = context.settings.project.number is not None
-    synced = {"refused_status": claim.status} if trouble or not has_board else {"last_synced_status": claim.status}
+    refused = {"refused_status": claim.status, "refused_at": clock.now()}
+    synced = refused if trouble or not has_board else {"last_synced_status": claim.status}
     with store.locked() as token:
-        changed = claim.model_copy(update=synced | {"is_unmirrored": False})
+        changed = claim.model_copy(update=synced | {"is_unmirrored": False, "item_id": item})
         return store.save(token, seen=claim, changed=changed), trouble if has_board else ""
+
+
+def _card_to_move(context: Context, task: Task) -> tuple[Card | NoCard, str]:
+    """Return the task's card, put on the board where it is missing there, or what kept it from that."""
+    card = task.card
+    if isinstance(card, Card) or not (card.project_id and context.settings.project.add_issues):
+        return card, ""
+    try:
+        return context.gateway.add_card(task.issue_id, card.project_id), ""
+    except AgentSyncError as error:
+        return card, str(error)

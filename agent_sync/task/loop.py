@@ -3,13 +3,14 @@
 import contextlib
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_sync.context import Context
 from agent_sync.errors import ClaimGone, RateLimited
-from agent_sync.leases.fence import stopped
+from agent_sync.hook_event import BUSY, IDLE, EventPart, HookEvent
+from agent_sync.leases.fence import lease_stop
 from agent_sync.system import clock, files
 from agent_sync.task.act import act
 from agent_sync.task.claim.model import Claim
@@ -27,57 +28,65 @@ from agent_sync.task.decision.actions import (
     MoveCard,
     OpenPull,
     Outcome,
-    Paused,
+    PauseNoted,
     PullAdopted,
     PullOpened,
     PullRefused,
-    PullReopened,
-    Record,
+    RecordOutcome,
     Say,
 )
 from agent_sync.task.decision.decide import decide
-from agent_sync.task.decision.evolve import evolve
-from agent_sync.task.decision.facts import Branch, Facts, GateSeen, Trigger
-from agent_sync.task.decision.needs import AskBranch, AskCard, AskClosing, AskGate, AskLookup, AskPull, Question, needs
-from agent_sync.task.decision.pr_body import marker
-from agent_sync.task.decision.report import report
-from agent_sync.task.decision.steps import STEPS, Step
+from agent_sync.task.decision.evolve import evolve, report, told_before
+from agent_sync.task.decision.facts import Facts, GateSeen, Trigger
+from agent_sync.task.decision.feedback.feedback_actions import RequestReview, RerunJobs
+from agent_sync.task.decision.needs import (
+    AskBranch,
+    AskCard,
+    AskClosing,
+    AskFailures,
+    AskGate,
+    AskLookup,
+    AskPull,
+    Question,
+    needs,
+    next_look_at,
+)
+from agent_sync.task.decision.pull_text import claim_marker
+from agent_sync.task.decision.steps import STEPS, TaskStep
+from agent_sync.worktree import WATCHER_LOCK
+
+if TYPE_CHECKING:
+    from agent_sync.gates.answer import GateReply
 
 # More rounds than any real task has steps: a mistake of ours must not become an endless loop.
 MOST_ROUNDS = 12
 ACTOR_LOCK = "actor.lock"
 # What others see of a task: before each of these the lease is proven.
-FENCED = OpenPull | AdoptPull | MoveCard | CloseTask
+FENCED = OpenPull | AdoptPull | MoveCard | CloseTask | RerunJobs | RequestReview
 # A hook holds the lock for a few requests; only a gate run takes longer.
 COMMAND_WAIT = 20.0
 
 
-@dataclass(frozen=True)
-class Looked:
-    """What a part of a hook found: whether it had nothing at all to do, and when it will have."""
-
-    was_idle: bool
-    due: datetime | None = None
-    # Further files whose change gives it something to do, each as `quiet.sight_of` saw it before the look.
-    watch: tuple[str, ...] = ()
-    # Watched files it has written itself: they are no news.
-    wrote: tuple[str, ...] = ()
+def part(context: Context, event: HookEvent, gate: "GateReply | None") -> EventPart:
+    """The task's part in an event; a prompt that no human typed moves nothing."""
+    if event.is_wake_up or (event.trigger is Trigger.IDLE and _is_watched(context)):
+        return BUSY
+    return drive(context, event.trigger, session_id=event.session_id, gate=_known_gate(context, gate))
 
 
-IDLE = Looked(was_idle=True)
-BUSY = Looked(was_idle=False)
+def drive(context: Context, trigger: Trigger, *, session_id: str, gate: GateSeen | None = None) -> EventPart:
+    """Bring the claim as far as it goes now; another process at the same claim makes this one step back.
 
-
-def drive(context: Context, trigger: Trigger, *, session_id: str) -> Looked:
-    """Bring the claim as far as it goes now; another process at the same claim makes this one step back."""
+    `gate` is what the gates have said of the work in this very event.
+    """
     claim = context.store.read()
     if claim is None:
         return IDLE
-    facts = Facts(clock.now(), context.settings, session_id, context.outbox.told(), gate=_known_gate(context))
+    facts = Facts(clock.now(), context.settings, session_id, context.outbox.known_ids(), gate=gate)
     if not needs(trigger, claim, facts) and not decide(trigger, claim, facts):
         # What depends on the session cannot be answered by a stamp that knows none.
-        depends_on_session = claim.is_lost or STEPS[trigger][claim.phase] is Step.REMIND
-        return Looked(was_idle=not depends_on_session, due=claim.not_before)
+        depends_on_session = claim.is_lost or STEPS[trigger][claim.phase] is TaskStep.REMIND
+        return EventPart(was_idle=not depends_on_session, due=next_look_at(trigger, claim, facts))
     if trigger is Trigger.SYNC:
         with acting_alone(context, "syncing"):
             _rounds(context, trigger, facts)
@@ -88,6 +97,12 @@ def drive(context: Context, trigger: Trigger, *, session_id: str) -> Looked:
     return BUSY
 
 
+def _is_watched(context: Context) -> bool:
+    """Tell whether a watcher runs for this worktree: it asks in time, and nobody needs to ask beside it."""
+    with files.locked_if_free(Path(context.place.state_dir) / WATCHER_LOCK) as is_free:
+        return not is_free
+
+
 @contextlib.contextmanager
 def acting_alone(context: Context, doing: str) -> Iterator[None]:
     """Hold the right to act on this worktree's claim, waiting for a hook that is at it."""
@@ -95,19 +110,19 @@ def acting_alone(context: Context, doing: str) -> Iterator[None]:
         yield
 
 
-def _known_gate(context: Context) -> GateSeen | None:
-    """Return what this stop's own gate run already tells."""
-    if context.gate_reply is None:
+def _known_gate(context: Context, reply: "GateReply | None") -> GateSeen | None:
+    """Return what this stop's own gate run already says of a pull request."""
+    if reply is None:
         return None
     from agent_sync.gates.pull import known_from
 
-    return known_from(context, context.gate_reply)
+    return known_from(context, reply)
 
 
-def looked_up(context: Context, trigger: Trigger, claim: Claim) -> Facts:
+def look_up_facts(context: Context, trigger: Trigger, claim: Claim) -> Facts:
     """Return what a decision would know now, without acting on it."""
-    facts = Facts(clock.now(), context.settings, "", context.outbox.told())
-    return _asked(context, trigger, claim, facts)
+    facts = Facts(clock.now(), context.settings, "", context.outbox.known_ids())
+    return _ask_needed(context, trigger, claim, facts)
 
 
 def _rounds(context: Context, trigger: Trigger, facts: Facts) -> None:
@@ -118,10 +133,10 @@ def _rounds(context: Context, trigger: Trigger, facts: Facts) -> None:
             return
         before = claim
         try:
-            facts = _asked(context, trigger, before, facts)
+            facts = _ask_needed(context, trigger, before, facts)
             claim, facts, is_over = _round(context, trigger, claim=before, facts=facts)
         except RateLimited as limit:
-            _settle(context, trigger, Paused(limit.until), claim=before, facts=facts)
+            _settle(context, trigger, PauseNoted(limit.until), claim=before, facts=facts)
             return
         except ClaimGone:
             return
@@ -130,7 +145,7 @@ def _rounds(context: Context, trigger: Trigger, facts: Facts) -> None:
             latest = context.store.read()
             if latest == claim:
                 return
-            claim, facts = latest, facts.outdated()
+            claim, facts = latest, _without_world(facts)
     context.log.write(facts.now, "rounds-exceeded", trigger=trigger)
 
 
@@ -145,20 +160,22 @@ def _round(context: Context, trigger: Trigger, *, claim: Claim, facts: Facts) ->
     return now, facts, is_over
 
 
-def _asked(context: Context, trigger: Trigger, claim: Claim, facts: Facts) -> Facts:
+def _ask_needed(context: Context, trigger: Trigger, claim: Claim, facts: Facts) -> Facts:
     # An answer can make a further question worth asking.
     while questions := needs(trigger, claim, facts):
         for question in questions:
             began, before = time.monotonic(), context.requests
-            facts = _answered(context, question, claim, facts)
-            _logged(context, type(question).__name__, began, before, trigger=trigger, phase=claim.phase)
+            facts = _answer_question(context, question, claim, facts)
+            _log_step(context, type(question).__name__, began, before, trigger=trigger, phase=claim.phase)
     return facts
 
 
-def _answered(context: Context, question: Question, claim: Claim, facts: Facts) -> Facts:
+def _answer_question(context: Context, question: Question, claim: Claim, facts: Facts) -> Facts:
     match question:
         case AskBranch(branch):
-            return _with_receipts(context, replace(facts, branch=_branch(context, branch)))
+            from agent_sync.gates.pull import branch_seen
+
+            return _with_receipts(context, replace(facts, branch=branch_seen(context, branch)))
         case AskGate():
             from agent_sync.gates.pull import gate_seen
 
@@ -166,40 +183,43 @@ def _answered(context: Context, question: Question, claim: Claim, facts: Facts) 
             return _with_receipts(context, replace(facts, gate=gate_seen(context)))
         case AskLookup(branch, issue):
             return replace(facts, lookup=context.gateway.lookup(branch=branch, issue=issue))
-        case AskPull(number, with_checks):
-            return replace(facts, pull=context.gateway.pull(number, with_checks=with_checks))
+        case AskPull(number, issue):
+            return replace(facts, pull=context.gateway.pull(number, with_checks=True, issue=issue))
+        case AskFailures(sha, checks):
+            from agent_sync.task.failures.reading import read_failures
+
+            return replace(facts, failures=read_failures(context, sha, checks))
         case AskCard(issue):
             return replace(facts, card=context.gateway.card(issue))
         case AskClosing(issue, pull, branch):
-            closing = context.gateway.closing(issue=issue, pull=pull, branch=branch, marker=marker(claim))
+            closing = context.gateway.closing(issue=issue, pull=pull, branch=branch, marker=claim_marker(claim))
             return replace(facts, closing=closing)
-
-
-def _branch(context: Context, branch: str) -> Branch:
-    """Return what this clone knows of the branch; one that a pull request must not be opened from is refused."""
-    from agent_sync.gates.pull import refuse_committed_claim
-
-    head = context.git.head_of(branch)
-    if head:
-        refuse_committed_claim(context, branch, head)
-    return Branch(head, context.git.current_branch() == branch)
 
 
 def _perform(
     context: Context, trigger: Trigger, action: Action, *, claim: Claim, facts: Facts
 ) -> tuple[Claim | None, Facts, bool]:
     began, before = time.monotonic(), context.requests
-    outcome = (stopped(context, claim) if isinstance(action, FENCED) else None) or act(action, context, claim)
+    outcome = (lease_stop(context, claim) if isinstance(action, FENCED) else None) or act(action, context, claim)
     after = _settle(context, trigger, outcome, claim=claim, facts=facts)
     phase_after = after.phase if after else "gone"
-    _logged(context, type(outcome).__name__, began, before, trigger=trigger, phase=claim.phase, phase_after=phase_after)
-    facts = replace(facts, told=context.outbox.told())
+    _log_step(
+        context, type(outcome).__name__, began, before, trigger=trigger, phase=claim.phase, phase_after=phase_after
+    )
+    facts = replace(facts, told=context.outbox.known_ids())
     if isinstance(outcome, BranchPushed):
-        facts = facts.pushed(outcome.sha)
-    elif not isinstance(action, Record | Say):
-        facts = facts.outdated()
+        # Our own push is known: that saves asking again.
+        lookup = replace(facts.lookup, remote_sha=outcome.sha, commits_ahead=None) if facts.lookup else None
+        facts = replace(facts, lookup=lookup)
+    elif not isinstance(action, RecordOutcome | Say):
+        facts = _without_world(facts)
     # What was refused once would be refused again at once: the next event is early enough.
     return after, facts, isinstance(outcome, PullRefused | CardRefused | LeaseLost | LeftOnHook | LeaseUnknown)
+
+
+def _without_world(facts: Facts) -> Facts:
+    """Return the facts without what an action on the world has made untrue."""
+    return replace(facts, branch=None, lookup=None, pull=None, closing=None, card=None, failures=None)
 
 
 def _settle(context: Context, trigger: Trigger, outcome: Outcome, *, claim: Claim, facts: Facts) -> Claim | None:
@@ -207,18 +227,28 @@ def _settle(context: Context, trigger: Trigger, outcome: Outcome, *, claim: Clai
     if isinstance(outcome, PullOpened | PullAdopted):
         # Why there was none yet is no news any more.
         context.outbox.drop(messages.NEWS_AFTER_HANDOFF)
-    if isinstance(outcome, PullReopened):
-        context.outbox.forget(messages.NEWS_AFTER_REOPENING)
+    again = told_before(claim, outcome)
+    if again:
+        context.outbox.forget(again)
     context.outbox.add(report(trigger, claim, outcome, facts))
     if isinstance(outcome, ClaimDeleted):
         # While the claim is there a crash is mended by doing this once more.
         _complete_record(context)
     with context.store.locked() as token:
-        if isinstance(outcome, ClaimDeleted):
-            context.store.delete(token, claim)
-            return None
-        changed = evolve(claim, outcome)
-        return claim if changed == claim else context.store.save(token, seen=claim, changed=changed)
+        if not isinstance(outcome, ClaimDeleted):
+            changed = evolve(claim, outcome)
+            return claim if changed == claim else context.store.save(token, seen=claim, changed=changed)
+        context.store.delete(token, claim)
+    _leave_branch(context, claim, outcome)
+    return None
+
+
+def _leave_branch(context: Context, claim: Claim, outcome: ClaimDeleted) -> None:
+    """Leave the branch once nothing else is left to do: trouble with it must not hold the close."""
+    from agent_sync.task.landing import leave_branch
+
+    notice = leave_branch(context, claim, outcome.landed)
+    context.outbox.add((notice,) if notice else ())
 
 
 def _with_receipts(context: Context, facts: Facts) -> Facts:
@@ -240,6 +270,6 @@ def _complete_record(context: Context) -> None:
     recording.attempt(context, recording.finish)
 
 
-def _logged(context: Context, what: str, began: float, before: int, **fields: object) -> None:
+def _log_step(context: Context, what: str, began: float, before: int, **fields: object) -> None:
     took = round((time.monotonic() - began) * 1000)
     context.log.write(clock.now(), what, ms=took, requests=context.requests - before, **fields)

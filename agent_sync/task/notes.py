@@ -24,7 +24,7 @@ class Memory:
         """Return the agent ids of the claims this clone has made."""
         return frozenset(str(identity) for identity in _read(self._claims).values())
 
-    def claimed(self, issue: int, agent_id: str) -> None:
+    def remember_claim(self, issue: int, agent_id: str) -> None:
         """Remember a claim as ours."""
         with files.locked(self._claims.with_suffix(".lock"), wait=LOCK_WAIT, doing="remembering a claim"):
             _write(self._claims, _read(self._claims) | {str(issue): agent_id})
@@ -42,7 +42,7 @@ class Memory:
             return None
         return found if found.tzinfo else None
 
-    def looked(self, branch: str, at: datetime) -> None:
+    def remember_look(self, branch: str, at: datetime) -> None:
         """Remember that the pull request of a branch was asked for."""
         _write(self._looks, _read(self._looks) | {branch: at.isoformat()})
 

@@ -10,7 +10,7 @@ from typing import Any
 from agent_sync.system import files
 from agent_sync.system.json_reading import read_json
 from agent_sync.system.masking import masked
-from agent_sync.task.decision.actions import Notice
+from agent_sync.task.decision.notice import Notice
 from agent_sync.worktree import Place
 
 REMEMBERED = 500
@@ -19,10 +19,11 @@ LOCK_WAIT = 2.0
 
 @dataclass(frozen=True)
 class Readers:
-    """Whom a reply can reach."""
+    """Whom a reply can reach; without `patient`, the agent is told only what cannot wait."""
 
     human: bool
     agent: bool
+    patient: bool = True
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Outbox:
         self._file = Path(place.state_dir) / "outbox.json"
         self._lock = Path(place.state_dir) / "outbox.lock"
 
-    def told(self) -> frozenset[str]:
+    def known_ids(self) -> frozenset[str]:
         """Return the ids of all notices that need not be put in again."""
         return frozenset(self._read().told)
 
@@ -50,15 +51,17 @@ class Outbox:
 
     def add(self, notices: Iterable[Notice]) -> None:
         """Keep what is new until it was said, without secrets."""
-        told_before = self.told()
+        known = self.known_ids()
         safe = (replace(notice, id=masked(notice.id), text=masked(notice.text)) for notice in notices)
-        possible = {notice.id: notice for notice in safe if notice.id not in told_before}
+        possible = {notice.id: notice for notice in safe if notice.id not in known}
         if not possible:
             return
         with self._changing() as box:
+            there = {notice.id for notice in box.waiting}
             new = tuple(notice for notice in possible.values() if notice.id not in box.told)
             told = (*box.told, *(notice.id for notice in new))[-REMEMBERED:]
-            self._write(Box((*box.waiting, *new), told))
+            readable = (notice for notice in new if notice.id not in there and (notice.for_human or notice.for_agent))
+            self._write(Box((*box.waiting, *readable), told))
 
     def mark(self, read: tuple[Notice, ...], readers: Readers) -> None:
         """Forget what these readers have read of these notices; what came in meanwhile still waits."""
@@ -66,7 +69,7 @@ class Outbox:
             return
         ids = {notice.id for notice in read}
         with self._changing() as box:
-            left = (_left(notice, readers) if notice.id in ids else notice for notice in box.waiting)
+            left = (_still_unread(notice, readers) if notice.id in ids else notice for notice in box.waiting)
             self._write(Box(tuple(notice for notice in left if notice.for_human or notice.for_agent), box.told))
 
     def drop(self, prefixes: tuple[str, ...]) -> None:
@@ -85,13 +88,11 @@ class Outbox:
 
     def waking(self) -> tuple[Notice, ...]:
         """Return what is worth waking the agent for."""
-        return tuple(notice for notice in self.waiting() if notice.wakes)
+        return tuple(notice for notice in self.waiting() if notice.wakes and notice.for_agent)
 
     def mark_woken(self, woken: tuple[Notice, ...]) -> None:
-        """Forget what the agent was woken with: it tells the human."""
-        ids = {notice.id for notice in woken}
-        with self._changing() as box:
-            self._write(Box(tuple(notice for notice in box.waiting if notice.id not in ids), box.told))
+        """Note what the agent was woken with; the human reads it when that turn ends."""
+        self.mark(woken, Readers(human=False, agent=True))
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[Box]:
@@ -130,13 +131,17 @@ def _text(value: object) -> str:
 def unread(waiting: tuple[Notice, ...], readers: Readers) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return what the human, and what the agent, has not read yet, as far as they can be reached."""
     human = tuple(notice.text for notice in waiting if notice.for_human and readers.human)
-    agent = tuple(notice.text for notice in waiting if notice.for_agent and readers.agent)
+    agent = tuple(notice.agent_text or notice.text for notice in waiting if _reaches_agent(notice, readers))
     return human, agent
 
 
-def _left(notice: Notice, readers: Readers) -> Notice:
+def _reaches_agent(notice: Notice, readers: Readers) -> bool:
+    return notice.for_agent and readers.agent and (readers.patient or not notice.can_wait)
+
+
+def _still_unread(notice: Notice, readers: Readers) -> Notice:
     return replace(
         notice,
         for_human=notice.for_human and not readers.human,
-        for_agent=notice.for_agent and not readers.agent,
+        for_agent=notice.for_agent and not _reaches_agent(notice, readers),
     )

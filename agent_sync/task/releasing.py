@@ -9,26 +9,26 @@ from agent_sync.record import keep as recording
 from agent_sync.system import clock
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.decision.actions import LeaseLost, LeaseUnknown, LeftOnHook
-from agent_sync.task.decision.board import card_change
+from agent_sync.task.decision.decide import card_change
 from agent_sync.task.decision.facts import Card, PullState
 from agent_sync.task.decision.outside_text import one_line
 
 
 @dataclass(frozen=True)
-class Given:
+class GivenBack:
     """What came of giving a task back: what was wrong with the board, or where the task is already."""
 
     trouble: str = ""
     gone_to: str = ""
 
 
-def give_back(context: Context, claim: Claim, *, reason: str, force: bool) -> Given:
+def give_back(context: Context, claim: Claim, *, reason: str, force: bool) -> GivenBack:
     """Give the task back: board and assignment while nobody else can have it, then the lease, then the file."""
-    found = fence.stopped(context, claim, is_ending=True)
+    found = fence.lease_stop(context, claim, is_ending=True)
     if isinstance(found, LeaseLost | LeftOnHook):
-        given = Given(gone_to=fence.gone_to(found))
+        given = GivenBack(gone_to=fence.whereabouts(found))
     else:
-        given = Given(_ended(context, claim, found, reason=reason, force=force))
+        given = GivenBack(_take_back(context, claim, found, reason=reason, force=force))
     why = f"the claim was given back{': ' + reason if reason else ''}"
     recording.attempt(context, lambda context: recording.abandon(context, why))
     with context.store.locked() as token:
@@ -36,20 +36,20 @@ def give_back(context: Context, claim: Claim, *, reason: str, force: bool) -> Gi
     return given
 
 
-def _ended(context: Context, claim: Claim, doubt: LeaseUnknown | None, *, reason: str, force: bool) -> str:
+def _take_back(context: Context, claim: Claim, doubt: LeaseUnknown | None, *, reason: str, force: bool) -> str:
     """Take back what others see; by force whatever can be, and what could not be is returned."""
     try:
         fence.refuse(context, claim, doubt, attempted=f"giving issue #{claim.issue_number} back")
-        trouble = _unmirrored(context, claim, reason=reason, force=force)
+        trouble = _unmirror(context, claim, reason=reason, force=force)
         fence.release(context, claim)
     except AgentSyncError as error:
         if not force:
             raise
-        return _forced(context, claim, str(error))
+        return _release_anyway(context, claim, str(error))
     return trouble
 
 
-def _forced(context: Context, claim: Claim, trouble: str) -> str:
+def _release_anyway(context: Context, claim: Claim, trouble: str) -> str:
     """Give at least the lease back where GitHub could not be told."""
     try:
         fence.release(context, claim)
@@ -58,7 +58,7 @@ def _forced(context: Context, claim: Claim, trouble: str) -> str:
     return trouble
 
 
-def _unmirrored(context: Context, claim: Claim, *, reason: str, force: bool) -> str:
+def _unmirror(context: Context, claim: Claim, *, reason: str, force: bool) -> str:
     task = context.gateway.task(claim.issue_number)
     if (
         not force

@@ -24,9 +24,9 @@ def test_claim_takes_the_task_everywhere(theatre):
         (["44"], 1, "Issue #44 is closed."),
         (["41"], 1, "Issue #41 is blocked by #40."),
         (["40"], 3, "Issue #40 is held by mona."),
-        (["999"], 1, "999"),
+        (["999"], 6, "999"),
         ([], 2, "Which issue?"),
-        (["no such title"], 1, 'No open issue on the board has "no such title" in its title.'),
+        (["no such title"], 6, 'No open issue on the board has "no such title" in its title.'),
         (["the"], 2, "issues match: #"),
         (["-1"], 2, "No such option"),
     ],
@@ -157,11 +157,25 @@ def test_handoff_after_every_closed_pull_request_opens_a_new_one(theatre):
 
 
 def test_second_refusal_is_said_again(theatre):
-    """A handoff that is refused for the same reason as the one before is told so again."""
+    """A pull request that is refused for the same reason as the one before is told so again after a handoff."""
     theatre.stage.command("claim", "42")
-    for _ in range(2):
+    for name in ("a.txt", "b.txt"):
+        theatre.stage.commit(name, "a\n", "A")
         theatre.stage.command("handoff", "--later", "--summary", "Nothing")
+        theatre.git("push", "-q", "origin", "HEAD:main")
         assert "has no commits of its own" in theatre.hook("on-stop").stdout
+
+
+@pytest.mark.parametrize("options", [(), ("--later",), ("--dry-run",)])
+def test_a_branch_without_commits_is_not_handed_off(theatre, options):
+    """An empty branch is refused before anything is pushed or written."""
+    theatre.stage.command("claim", "42")
+    refused = theatre.stage.command("handoff", "--summary", "Nothing", *options)
+    assert refused.status == 2
+    assert "has no commits of its own" in refused.stderr
+    assert theatre.stage.claim()["phase"] == "coding"
+    branch = theatre.stage.claim()["branch"]
+    assert theatre.git("ls-remote", "origin", f"refs/heads/{branch}") == ""
 
 
 def test_dry_run_changes_nothing(theatre):
@@ -177,7 +191,7 @@ def test_dry_run_changes_nothing(theatre):
     held, world = theatre.stage.claim(), theatre.stage.world()
     assert "then push claude/" in theatre.stage.command("handoff", "--summary", "x", "--dry-run").stdout
     assert "would move the card" in theatre.stage.command("release", "--dry-run").stdout
-    assert "0 to do" in theatre.stage.command("sync", "--dry-run").stdout
+    assert "nothing to do" in theatre.stage.command("sync", "--dry-run").stdout
     assert (held, world) == (theatre.stage.claim(), theatre.stage.world())
 
 

@@ -1,5 +1,7 @@
 """The quality gate inside on-stop, handoff and the pull request."""
 
+import json
+
 import pytest
 from support.gauntlet import GATE_CONFIG as CONFIG, add_gate
 from support.stage import agent, human, reply
@@ -39,20 +41,20 @@ def test_no_pull_request_without_a_pass(gated):
     gated.git("rm", "-q", "BROKEN")
     gated.stage.commit("fine.txt", "x\n", "Mend")
     opened = gated.hook("on-stop")
-    assert "PR #45 created" in agent(opened)
+    assert "PR #45 is open" in agent(opened)
     assert reply(opened)["status"] == "passed"
     body = gated.pulls()[0]["body"]
     assert "## Gates" in body
-    assert "lint: Passed" in body
+    assert "lint (check)` | ✓ Passed |" in body
     assert gated.git("rev-parse", "HEAD^{tree}") in body
 
 
-def test_active_flag_approves_and_the_pull_request_is_not_lost(gated):
-    """At a continued stop the gate approves at once, and the lifecycle itself runs what the pull request needs."""
+def test_stop_after_a_block_is_verified_and_opens_the_pull_request(gated):
+    """A continued stop is looked at like any other, and what passed at the handoff becomes a pull request."""
     gated.stage.commit("fine.txt", "x\n", "Work")
     gated.stage.command("handoff", "--later", "--summary", "Work")
     played = gated.hook("on-stop", stdin='{"stop_hook_active": true}')
-    assert (reply(played)["decision"], reply(played)["status"]) == ("approve", "stop_hook_active")
+    assert (reply(played)["decision"], reply(played)["status"]) == ("approve", "interval_not_elapsed")
     assert [pull["number"] for pull in gated.pulls()] == [45]
     assert "PR #45 created" in human(played)
     assert agent(played) == ""
@@ -70,6 +72,51 @@ def test_handoff_runs_the_gates_first(gated):
     pull = gated.pulls()[0]
     assert pull["draft"] is True
     assert "Gates: Failed" in pull["body"]
+
+
+def test_claimed_fix_is_verified(gated):
+    """A stop after a block is sent back again, until the limit ends the loop; then a human is asked for."""
+    gated.stage.commit("BROKEN", "x\n", "Break")
+    first = {"session_id": "s", "prompt_id": "p"}
+    stops = [first, *[first | {"stop_hook_active": True}] * 3]
+    played = [gated.hook("on-stop", stdin=json.dumps(stop)) for stop in stops]
+    assert [reply(one)["decision"] for one in played] == ["block"] * 3 + ["approve"]
+    assert "A human should look" in human(played[-1])
+
+
+def test_standalone_gate_approves_a_stop_after_a_block(gated):
+    """`gate stop-hook` by itself never looks at a stop that follows a block."""
+    gated.stage.commit("BROKEN", "x\n", "Break")
+    for group in ("gate", "gauntlet"):
+        found = gated.hook(group, "stop-hook", stdin='{"stop_hook_active": true}')
+        assert (reply(found)["decision"], reply(found)["status"]) == ("approve", "stop_hook_active")
+
+
+def test_fixed_work_past_the_limit_is_handed_off(gated):
+    """Stops, a person's runs and the retry limit behind it: the fixed work is handed off by the command that is named."""
+    gated.stage.commit("BROKEN", "x\n", "Break")
+    gated.stage.hook("on-stop", event="Stop")
+    assert gated.stage.command("gate", "run").status == 1
+    assert gated.stage.command("handoff", "--summary", "Try").status == 1
+    for _ in range(4):
+        gated.stage.hook("on-stop", event="Stop")
+    assert reply(gated.stage.hook("on-stop", event="Stop"))["status"] == "retry_limit_exceeded"
+    refused = gated.stage.command("handoff", "--summary", "Try")
+    assert (refused.status, "agent-sync handoff" in refused.stderr) == (1, True)
+    gated.git("rm", "-q", "BROKEN")
+    gated.stage.commit("fine.txt", "x\n", "Fix")
+    assert gated.stage.command("handoff", "--summary", "Try").status == 0
+
+
+def test_failed_handoff_is_not_run_again_by_its_stop(gated):
+    """The stop of a turn whose handoff failed is sent back with that failure, without another run."""
+    gated.stage.commit("BROKEN", "x\n", "Break")
+    session = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "s"}
+    assert gated.hook("handoff", "--summary", "-", stdin="Try", **session).status == 1
+    stops = [gated.hook("on-stop", stdin='{"session_id": "s", "prompt_id": "p"}', **session) for _ in range(2)]
+    assert [reply(one)["decision"] for one in stops] == ["block", "block"]
+    logs = (gated.stage.root / "gauntlet_logs").glob("console.*.log")
+    assert sorted(log.name for log in logs) == ["console.1.log", "console.2.log"], "the handoff, and the second stop"
 
 
 def test_block_withholds_only_the_pull_request(gated):
@@ -171,8 +218,9 @@ def test_uncommitted_undoing_opens_nothing(gated):
     branch = gated.git("branch", "--show-current")
     gated.hold(phase="ready_for_pr", summary="Try", branch=branch)
     (gated.stage.root / "BROKEN").unlink()
-    gated.hook("on-stop")
+    played = gated.hook("on-stop")
     assert gated.pulls() == []
+    assert "not all of it is committed. Commit the work; the PR is opened when this turn ends." in agent(played)
 
 
 def test_pass_of_uncommitted_work_is_remembered(gated):

@@ -51,7 +51,8 @@ def test_garbage_does_no_harm(repo, hook, held):
 @pytest.mark.parametrize("hook", HOOKS)
 def test_hundred_garbage_inputs_in_all(repo, hook):
     """At least a hundred inputs per hook go through the parser the command uses, each with the same seed as above."""
-    from agent_sync.events.event import HookEvent, parse, trigger_of
+    from agent_sync.events.exchange import parse, trigger_of
+    from agent_sync.hook_event import HookEvent
 
     assert repo
     for seed in range(100):

@@ -119,7 +119,9 @@ def refs_of_claims(theatre):
     return theatre.git("ls-remote", "origin", "refs/agentsync/*")
 
 
-@pytest.mark.parametrize("arguments", [("42",), ("42", "--worktree"), ("43", "--branch", BRANCH)])
+@pytest.mark.parametrize(
+    "arguments", [("42", "--branch", BRANCH), ("42", "--worktree", "--branch", BRANCH), ("43", "--branch", BRANCH)]
+)
 def test_claim_of_a_branch_that_has_the_file_is_refused_before_the_lease(fresh, arguments):
     """Nothing is taken, switched or written where the branch would bring a claim file of its own."""
     with_claim_committed(fresh)

@@ -12,10 +12,10 @@ from support.stage import agent, human
 
 
 def test_claim_costs_one_push_and_two_requests(theatre):
-    """The lease is one push; the look-up and the mirror are all that GitHub's interface is asked."""
+    """One fetch of the base, one push of the lease; the look-up and the mirror are all that GitHub is asked."""
     played = theatre.stage.command("claim", "42", "--json")
     assert (played.status, played.requests) == (0, 2)
-    assert git_requests(theatre) == ["git-receive-pack"]
+    assert git_requests(theatre) == ["git-upload-pack", "git-receive-pack"]
     values = json.loads(played.stdout)
     lease = values["lease"]
     assert (lease["where"], lease["epoch"], lease["mode"], lease["sha"]) == ("remote", 1, "manual", ref(theatre))
@@ -185,24 +185,24 @@ def test_lost_file_is_restored_with_its_lease(theatre):
 
 
 @pytest.mark.parametrize(
-    ("spoil", "reason"),
+    ("spoil", "options", "reason"),
     [
-        (lambda t: t.stage.act("refuse_refs", pattern="refs/agentsync/*"), "origin does not accept claim refs"),
-        (lambda t: t.fault("status:403", times=99, operation="git-receive-pack"), "origin cannot be written to."),
+        (lambda t: t.stage.act("refuse_refs", pattern="refs/agentsync/*"), ["--local"], "--local was given."),
         (
             lambda t: t.git("config", "remote.origin.pushurl", "http://127.0.0.1:9/octo/demo.git"),
+            [],
             "origin cannot be reached.",
         ),
-        (lambda _: None, "the settings say so."),
+        (lambda _: None, [], "the settings say so."),
     ],
-    ids=["refused refs", "read-only remote", "unreachable remote", "by setting"],
+    ids=["refused refs", "unreachable remote", "by setting"],
 )
-def test_claim_of_this_clone_only_says_so(theatre, spoil, reason):
-    """Where the remote keeps no claim this clone does, and says so and why; it works to the end."""
+def test_claim_of_this_clone_only_says_so(theatre, spoil, options, reason):
+    """Where nobody answers, or the user says so, this clone keeps the claim, says so and why; it works to the end."""
     where = "clone" if "settings" in reason else "remote"
     clone = with_variables(theatre, AGENT_SYNC_LEASE_WHERE=where)
     spoil(clone)
-    played = clone.stage.command("claim", "42")
+    played = clone.stage.command("claim", "42", *options)
     assert played.status == 0, told(played)
     assert f"The claim holds for this clone only: {reason}" in played.stdout
     assert clone.stage.claim()["lease"]["where"] == "clone"
@@ -210,6 +210,31 @@ def test_claim_of_this_clone_only_says_so(theatre, spoil, reason):
     assert ref(clone) is None
     released = clone.stage.command("release")
     assert (released.status, "released for this clone only." in released.stdout) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "status", "words"),
+    [
+        (
+            lambda t: t.stage.act("refuse_refs", pattern="refs/agentsync/*"),
+            1,
+            ["origin takes no claim refs, by a repository rule", "Repository rule violations found"],
+        ),
+        (
+            lambda t: t.fault("status:403", times=99, operation="git-receive-pack"),
+            4,
+            ["Git may not write to origin", "gh auth setup-git"],
+        ),
+    ],
+    ids=["refused refs", "read-only remote"],
+)
+def test_remote_that_says_no_is_no_reason_to_claim_alone(theatre, spoil, status, words):
+    """A remote that answers and will not take the claim stops it, in the server's words; --local is the user's word."""
+    spoil(theatre)
+    played = theatre.stage.command("claim", "42")
+    assert played.status == status, told(played)
+    assert [word for word in (*words, "agent-sync claim 42 --local") if word not in played.stderr] == []
+    assert (theatre.stage.claim(), ref(theatre), theatre.issue()["assignees"]) == (None, None, [])
 
 
 def test_push_without_answer_is_settled_by_the_same_command(theatre):
@@ -365,16 +390,16 @@ def test_plain_push_is_guarded(theatre):
 
 
 def test_doctor_says_for_whom_claims_hold_and_what_the_board_shows(theatre):
-    """The remote is tried with a scratch ref; a board that names somebody else is reported and not believed."""
+    """Git is asked whether it may push, and nothing is pushed; a board that names somebody else is not believed."""
     theatre.stage.command("claim", "42")
     theatre.stage.act("set_field", issue=42, field="Agent", value="other-1")
     checks = doctor(theatre)
     assert checks["claim refs"][0] == "ok"
     assert checks["lease"] == ("warn", "held here, but the Agent field says other-1")
-    theatre.stage.act("refuse_refs", pattern="refs/agentsync/*")
-    checks = doctor(theatre)
-    assert checks["claim refs"][0] == "warn"
-    assert "this clone only: origin refused at create" in checks["claim refs"][1]
+    pushes = [
+        one for one in theatre.stage.control("GET", "requests?git=1") if one["path"].endswith("/git-receive-pack")
+    ]
+    assert pushes == []
 
 
 def doctor(theatre):

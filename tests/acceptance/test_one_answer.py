@@ -203,7 +203,8 @@ def test_sync_reports_what_it_saw(opened):
 
 def test_sync_says_why_nothing_moved(claimed):
     """A branch without commits opens no pull request: the reason is said as long as it is true."""
-    claimed.stage.command("handoff", "--summary", "Nothing")
+    claimed.git("push", "-q", "origin", "HEAD")
+    claimed.edit_claim(phase="ready_for_pr", summary="Nothing")
     for _ in range(2):
         said = claimed.stage.command("sync").stdout
         assert "has no commits of its own" in said

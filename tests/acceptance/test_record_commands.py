@@ -65,7 +65,7 @@ def test_normal_task_flow_with_auto_checkpoints(tasks, tmp_path):
     assert made[-2:] == ["validation", "step_complete"]
     assert set(statuses(tasks)) == {"completed"}
     assert "there is nothing to do" in (tasks.directory(TASK) / "HOOK.md").read_text()
-    assert (tasks.do("hook", "status").status, tasks.do("resume").status) == (1, 1)
+    assert (tasks.do("hook", "status").status, tasks.do("resume").status) == (6, 6)
 
 
 def test_crash_recovery_with_checkpoints(tasks):
@@ -188,7 +188,7 @@ def test_tampering_is_told(tasks, tamper, status, integrity):
     assert tasks.do("hook", "verify-receipt", "rcpt-001").status == status
     shown = tasks.do("hook", "status")
     assert f"Integrity: {integrity}" in shown.stdout.splitlines()
-    assert shown.status == (5 if "broken" in integrity else 0)
+    assert shown.status == (0 if integrity == "intact" else 5)
     assert files_of(tasks.directory(TASK)) == changed
 
 
@@ -201,7 +201,7 @@ def test_record_that_cannot_be_read_is_not_none(tasks):
     assert (shown.status, "error[bad-record]" in shown.stderr) == (5, True)
     assert "cannot be read" in tasks.do("status").stdout
     recovered = tasks.do("hook", "recover")
-    assert (recovered.status, "error[no-record]" in recovered.stderr) == (1, True)
+    assert (recovered.status, "error[no-record]" in recovered.stderr) == (6, True)
     aside = Path(recovered.stdout.strip().rpartition(" ")[2].removesuffix("."))
     assert (aside / "hook.json").read_text() == "{"
     assert tasks.do(*START).status == 0
@@ -214,7 +214,7 @@ def test_home_of_records_can_be_moved(tasks, tmp_path):
     assert f"Record: {home}/workspaces/" in began.stdout
     assert sorted(path.name for path in home.iterdir()) == ["index.json", "index.lock", "keys", "workspaces"]
     assert not tasks.home.exists()
-    assert tasks.do("hook", "status").status == 1
+    assert tasks.do("hook", "status").status == 6
 
 
 def test_home_that_cannot_be_written(tasks, tmp_path):
@@ -268,7 +268,7 @@ def test_workspaces_are_listed_and_destroyed(tasks):
     assert tasks.record(TASK)["state"] == "step_pending"
     client.crash()
     assert "Deleted 1 records" in tasks.do("workspace", "destroy", name, "--yes").stdout
-    assert tasks.do("hook", "status").status == 1
+    assert tasks.do("hook", "status").status == 6
     assert tasks.do("workspace", "destroy", "nowhere-123456", "--yes").status == 2
 
 
@@ -291,7 +291,7 @@ def test_without_a_task_there_is_a_way_to_begin(tasks):
     """Every command about a task says that there is none and how to begin one; git hooks stay silent."""
     for arguments in NO_RECORD:
         said = tasks.do(*arguments)
-        assert (arguments, said.status) == (arguments, 1)
+        assert (arguments, said.status) == (arguments, 6)
         assert "error[no-record]" in said.stderr
         assert "agent-sync start" in said.stderr
     auto = tasks.do("checkpoint", "--trigger", "git_commit", "--auto", "Commit: x")
@@ -496,5 +496,5 @@ def test_validation_of_a_task_that_ended_meanwhile(tasks):
     """What ran for a task that is over makes no receipt, least of all one of the task that was begun since."""
     tasks.do(*START)
     done = tasks.do("validate", "--", "agent-sync abandon && agent-sync start other --template bugfix")
-    assert (done.status, f"Task {TASK} has ended while the command ran" in done.stderr) == (1, True)
+    assert (done.status, f"Task {TASK} has ended while the command ran" in done.stderr) == (6, True)
     assert (tasks.record("other")["receipts"], tasks.record("other")["state"]) == ([], "step_pending")

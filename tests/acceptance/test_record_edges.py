@@ -9,10 +9,10 @@ from support.gauntlet import GatedProject
 from support.recorded import RUNNER, Tasks
 
 from agent_sync.record.machine.machine import EDGES
-from agent_sync.record.machine.states import Move, State
+from agent_sync.record.machine.states import RecordMove, RecordState
 
-INIT, PENDING, RUNNING = State.INITIALIZING, State.STEP_PENDING, State.STEP_RUNNING
-VALIDATING, WAITING, RECOVERING = State.STEP_VALIDATING, State.AWAITING_HUMAN, State.RECOVERING
+INIT, PENDING, RUNNING = RecordState.INITIALIZING, RecordState.STEP_PENDING, RecordState.STEP_RUNNING
+VALIDATING, WAITING, RECOVERING = RecordState.STEP_VALIDATING, RecordState.AWAITING_HUMAN, RecordState.RECOVERING
 
 
 def step_by_step(tasks: Tasks) -> None:
@@ -80,7 +80,7 @@ def _killed_in_start(tasks: Tasks, name: str) -> None:
 
 def crashes(tasks: Tasks) -> None:
     """One task whose client crashes again and again, each time at another place."""
-    clients = [tasks.client() for _ in range(7)]
+    clients = [tasks.client() for _ in range(8)]
     clients[0].do("start", "crashing", "--template", "bugfix")
     clients[0].crash()
     clients[1].do("resume")
@@ -94,23 +94,60 @@ def crashes(tasks: Tasks) -> None:
     clients[3].do("step", "output", "done")
     clients[3].crash()
     clients[4].do("hook", "recover")
-    clients[4].do("validate", "--", "true")
     clients[4].do("resume")
     clients[4].crash()
-    # What was proven before the second crash is not asked for again.
-    clients[5].do("resume")
+    # A validation that passes shows that the step is done, whether the task was resumed first or not.
+    clients[5].do("hook", "recover")
+    clients[5].do("validate", "--", "true")
+    clients[5].do("step", "start")
     clients[5].do("step", "done")
     clients[5].do("step", "start")
+    (tasks.root / "half-done").write_text("x\n")
     clients[5].crash()
     # The step `implement` may not simply be repeated.
     tasks.do("hook", "recover")
     prompt = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": str(tasks.root), "prompt": "Go on."}
     clients[6].do("hook", "status")
+    # Whoever begins a session was not asked yet; their second prompt is an answer.
+    tasks.do("on-prompt", stdin=json.dumps(prompt))
     tasks.do("on-prompt", stdin=json.dumps(prompt))
     clients[6].do("checkpoint", "going on")
     clients[6].crash()
     tasks.do("hook", "recover")
+    # The next one crashes before it gets anywhere.
+    clients[7].do("on-prompt", stdin=json.dumps(prompt | {"session_id": "t"}))
+    clients[7].crash()
+    tasks.do("hook", "recover")
     tasks.do("abandon")
+
+
+def accidents(tasks: Tasks) -> None:
+    """In every state the session ends, somebody edits the record, and its file is damaged."""
+    _killed_in_start(tasks, "not begun")
+    tasks.do("hook", "status")
+    _accidents(tasks, "not-begun")
+    tasks.do("abandon")
+    one = tasks.client()
+    one.do("start", "unlucky", "--template", "bugfix")
+    for moves in ((), ("step", "start"), ("step", "output", "done"), ("validate", "--", "false")):
+        one.do(*(moves or ("hook", "status")))
+        _accidents(tasks, "unlucky")
+    tasks.do("reject")
+    one.do("step", "start")
+    one.crash()
+    tasks.do("hook", "recover")
+    _accidents(tasks, "unlucky")
+
+
+def _accidents(tasks: Tasks, task_id: str) -> None:
+    end = {"hook_event_name": "SessionEnd", "session_id": "s", "cwd": str(tasks.root), "reason": "other"}
+    tasks.do("on-end", stdin=json.dumps(end))
+    tasks.do("hook", "recover")
+    file = tasks.directory(task_id) / "hook.json"
+    file.write_text(file.read_text().replace('"description": "', '"description": "really '))
+    tasks.do("hook", "recover")
+    file.write_text("{")
+    tasks.do("hook", "recover")
 
 
 def following_a_claim(tasks: Tasks) -> None:
@@ -137,7 +174,7 @@ def following_a_claim(tasks: Tasks) -> None:
     tasks.hold("ready_for_pr")
     tasks.do(*look)
     project.write({"BROKEN": "x\n"})
-    tasks.do("gauntlet", "run")
+    tasks.do("gauntlet", "stop-hook", stdin="{}")
     tasks.hold("coding")
     tasks.do("reject")
     tasks.hold("merged_detected", pr_number=45)
@@ -147,63 +184,69 @@ def following_a_claim(tasks: Tasks) -> None:
 
 
 PLAYS: dict[str, Callable[[Tasks], None]] = {
-    play.__name__: play for play in (step_by_step, beginnings, crashes, following_a_claim)
+    play.__name__: play for play in (step_by_step, beginnings, crashes, accidents, following_a_claim)
 }
 # Which play goes along which edge: the move, and the state it begins in.
-ROWS: dict[tuple[Move, State], str] = {
-    (Move.SETUP_COMPLETE, INIT): "step_by_step",
-    (Move.SETUP_FAILED, INIT): "beginnings",
-    (Move.START_STEP, PENDING): "step_by_step",
-    (Move.STEP_OUTPUT, RUNNING): "step_by_step",
-    (Move.CONTINUE_STEP, VALIDATING): "following_a_claim",
-    (Move.STEP_COMPLETE, RUNNING): "step_by_step",
-    (Move.STEP_FAILED, RUNNING): "step_by_step",
-    (Move.STEP_FAILED, VALIDATING): "step_by_step",
-    (Move.VALIDATE_PASS, VALIDATING): "step_by_step",
-    (Move.VALIDATE_FAIL, VALIDATING): "step_by_step",
-    (Move.HUMAN_APPROVE, WAITING): "step_by_step",
-    (Move.HUMAN_REJECT, WAITING): "step_by_step",
-    (Move.HUMAN_RESUME, WAITING): "crashes",
-    (Move.REWORK, PENDING): "following_a_claim",
-    (Move.REWORK, WAITING): "following_a_claim",
-    (Move.REWORK, RECOVERING): "crashes",
-    (Move.REWORK, RUNNING): "following_a_claim",
-    (Move.REWORK, VALIDATING): "following_a_claim",
-    (Move.CHECKPOINT, INIT): "beginnings",
-    (Move.CHECKPOINT, PENDING): "step_by_step",
-    (Move.CHECKPOINT, RUNNING): "step_by_step",
-    (Move.CHECKPOINT, VALIDATING): "step_by_step",
-    (Move.CHECKPOINT, WAITING): "step_by_step",
-    (Move.CHECKPOINT, RECOVERING): "crashes",
-    (Move.RECEIPT, INIT): "beginnings",
-    (Move.RECEIPT, PENDING): "step_by_step",
-    (Move.RECEIPT, RUNNING): "step_by_step",
-    (Move.RECEIPT, VALIDATING): "step_by_step",
-    (Move.RECEIPT, WAITING): "step_by_step",
-    (Move.RECEIPT, RECOVERING): "crashes",
-    (Move.OWNER, INIT): "beginnings",
-    (Move.OWNER, PENDING): "step_by_step",
-    (Move.OWNER, RUNNING): "step_by_step",
-    (Move.OWNER, VALIDATING): "step_by_step",
-    (Move.OWNER, WAITING): "step_by_step",
-    (Move.OWNER, RECOVERING): "crashes",
-    (Move.CRASH_DETECTED, INIT): "beginnings",
-    (Move.CRASH_DETECTED, PENDING): "crashes",
-    (Move.CRASH_DETECTED, RUNNING): "crashes",
-    (Move.CRASH_DETECTED, VALIDATING): "crashes",
-    (Move.RETRY_STEP, RECOVERING): "crashes",
-    (Move.SKIP_STEP, RECOVERING): "crashes",
-    (Move.RETRY_VALIDATION, RECOVERING): "crashes",
-    (Move.RESUME_CHECKPOINT, RECOVERING): "crashes",
-    (Move.MANUAL_REQUIRED, RECOVERING): "crashes",
-    (Move.MANUAL_REQUIRED, RUNNING): "following_a_claim",
-    (Move.MANUAL_REQUIRED, VALIDATING): "following_a_claim",
-    (Move.ABANDON, INIT): "beginnings",
-    (Move.ABANDON, PENDING): "beginnings",
-    (Move.ABANDON, RUNNING): "step_by_step",
-    (Move.ABANDON, VALIDATING): "beginnings",
-    (Move.ABANDON, WAITING): "following_a_claim",
-    (Move.ABANDON, RECOVERING): "crashes",
+ROWS: dict[tuple[RecordMove, RecordState], str] = {
+    (RecordMove.SETUP_COMPLETE, INIT): "step_by_step",
+    (RecordMove.SETUP_FAILED, INIT): "beginnings",
+    (RecordMove.START_STEP, PENDING): "step_by_step",
+    (RecordMove.STEP_OUTPUT, RUNNING): "step_by_step",
+    (RecordMove.CONTINUE_STEP, VALIDATING): "following_a_claim",
+    (RecordMove.STEP_COMPLETE, RUNNING): "step_by_step",
+    (RecordMove.STEP_FAILED, RUNNING): "step_by_step",
+    (RecordMove.STEP_FAILED, VALIDATING): "step_by_step",
+    (RecordMove.VALIDATE_PASS, VALIDATING): "step_by_step",
+    (RecordMove.VALIDATE_FAIL, VALIDATING): "step_by_step",
+    (RecordMove.HUMAN_APPROVE, WAITING): "step_by_step",
+    (RecordMove.HUMAN_REJECT, WAITING): "step_by_step",
+    (RecordMove.HUMAN_RESUME, WAITING): "crashes",
+    (RecordMove.REWORK, PENDING): "following_a_claim",
+    (RecordMove.REWORK, WAITING): "following_a_claim",
+    (RecordMove.REWORK, RECOVERING): "crashes",
+    (RecordMove.REWORK, RUNNING): "following_a_claim",
+    (RecordMove.REWORK, VALIDATING): "following_a_claim",
+    (RecordMove.CHECKPOINT, INIT): "beginnings",
+    (RecordMove.CHECKPOINT, PENDING): "step_by_step",
+    (RecordMove.CHECKPOINT, RUNNING): "step_by_step",
+    (RecordMove.CHECKPOINT, VALIDATING): "step_by_step",
+    (RecordMove.CHECKPOINT, WAITING): "step_by_step",
+    (RecordMove.CHECKPOINT, RECOVERING): "crashes",
+    (RecordMove.RECEIPT, INIT): "beginnings",
+    (RecordMove.RECEIPT, PENDING): "step_by_step",
+    (RecordMove.RECEIPT, RUNNING): "step_by_step",
+    (RecordMove.RECEIPT, VALIDATING): "step_by_step",
+    (RecordMove.RECEIPT, WAITING): "step_by_step",
+    (RecordMove.RECEIPT, RECOVERING): "crashes",
+    (RecordMove.OWNER, INIT): "beginnings",
+    (RecordMove.OWNER, PENDING): "step_by_step",
+    (RecordMove.OWNER, RUNNING): "step_by_step",
+    (RecordMove.OWNER, VALIDATING): "step_by_step",
+    (RecordMove.OWNER, WAITING): "step_by_step",
+    (RecordMove.OWNER, RECOVERING): "crashes",
+    (RecordMove.CRASH_DETECTED, INIT): "beginnings",
+    (RecordMove.CRASH_DETECTED, PENDING): "crashes",
+    (RecordMove.CRASH_DETECTED, RUNNING): "crashes",
+    (RecordMove.CRASH_DETECTED, VALIDATING): "crashes",
+    (RecordMove.CRASH_DETECTED, RECOVERING): "crashes",
+    **{
+        (move, state): "accidents"
+        for move in (RecordMove.SESSION_ENDED, RecordMove.CHANGED_OUTSIDE, RecordMove.RESTORED)
+        for state in (INIT, PENDING, RUNNING, VALIDATING, WAITING, RECOVERING)
+    },
+    (RecordMove.RETRY_STEP, RECOVERING): "crashes",
+    (RecordMove.SKIP_STEP, RECOVERING): "crashes",
+    (RecordMove.RETRY_VALIDATION, RECOVERING): "crashes",
+    (RecordMove.RESUME_CHECKPOINT, RECOVERING): "crashes",
+    (RecordMove.MANUAL_REQUIRED, RECOVERING): "crashes",
+    (RecordMove.MANUAL_REQUIRED, RUNNING): "following_a_claim",
+    (RecordMove.MANUAL_REQUIRED, VALIDATING): "following_a_claim",
+    (RecordMove.ABANDON, INIT): "beginnings",
+    (RecordMove.ABANDON, PENDING): "beginnings",
+    (RecordMove.ABANDON, RUNNING): "step_by_step",
+    (RecordMove.ABANDON, VALIDATING): "beginnings",
+    (RecordMove.ABANDON, WAITING): "following_a_claim",
+    (RecordMove.ABANDON, RECOVERING): "crashes",
 }
 
 

@@ -31,8 +31,8 @@ def claimed(theatre):
 
 
 @pytest.mark.parametrize("hook", ["on-prompt", "on-tool"])
-def test_first_event_of_the_next_session_goes_on(claimed, hook):
-    """After a crash the first prompt, tool use or stop takes the task up, however quiet it was before."""
+def test_first_event_of_the_next_session_owns_the_task(claimed, hook):
+    """After a crash the first event takes the task over, however quiet it was before; only progress ends the advice."""
     with Client(claimed) as client:
         work_until_quiet(claimed, client, hook)
     with Client(claimed, "s2") as client:
@@ -40,17 +40,22 @@ def test_first_event_of_the_next_session_goes_on(claimed, hook):
         assert record_of(claimed)["state"] == "recovering"
         client.hook(hook, prompt="go on")
         values = record_of(claimed)
-        assert (values["state"], values["owner"]["pid"]) == ("step_running", client.pid)
+        assert (values["state"], values["owner"]["pid"]) == ("recovering", client.pid)
+        claimed.stage.commit("cache.py", "lock = False\n", "Mend the lock")
+        client.hook(hook, prompt="go on")
+        assert record_of(claimed)["state"] == "step_running"
 
 
-def test_task_recovered_by_command_goes_on_with_the_next_event(claimed):
-    """A crash that was noted from a terminal is over when the session that has no SessionStart works on."""
+def test_task_recovered_by_command_is_resumed_by_command(claimed):
+    """A crash that was noted from a terminal is over when whoever works on the task says so."""
     with Client(claimed) as client:
         work_until_quiet(claimed, client)
     claimed.stage.command("hook", "recover")
     assert record_of(claimed)["state"] == "recovering"
     with Client(claimed, "s2") as client:
         client.hook("on-prompt", prompt="go on")
+        assert record_of(claimed)["state"] == "recovering"
+        assert client.line("agent-sync resume").status == 0
         assert record_of(claimed)["state"] == "step_running"
 
 
@@ -77,5 +82,5 @@ def test_silent_github_does_not_hide_a_crash(claimed):
         client.hook("on-prompt", prompt="go")
     claimed.fault("delay:30", times=9)
     played = claimed.hook("session-start", AGENT_SYNC_HOOKS_SESSION_START_DEADLINE_S="9")
-    assert "State: awaiting_human" in agent(played)
+    assert "State: recovering" in agent(played)
     assert record_of(claimed)["recovery"]["crash_type"] == "signal"

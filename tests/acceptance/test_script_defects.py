@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from support.stage import Theatre, agent, human
@@ -71,7 +72,18 @@ def test_06_old_pull_request_of_the_branch_is_not_adopted(theatre):
     (theatre.stage.root / ".agent-claim.json").unlink()
     theatre.stage.commit("more.txt", "more\n", "More")
     theatre.hold(phase="ready_for_pr", summary="Again", agent_id="another")
-    assert "PR #46 created" in agent(theatre.hook("on-stop"))
+    assert "PR #46 created" in human(theatre.hook("on-stop"))
+
+
+def test_06_merged_pull_request_of_an_earlier_round_is_not_adopted(theatre):
+    """The same hand-written claim once more, with new commits: they get a pull request of their own."""
+    opened(theatre)
+    theatre.stage.act("merge_pull", pull=45, method="squash")
+    (theatre.stage.root / ".agent-claim.json").unlink()
+    (theatre.stage.root / ".git" / "agentsync" / "claim.base.json").unlink()
+    theatre.stage.commit("more.txt", "more\n", "More")
+    theatre.hold(phase="ready_for_pr", summary="Again")
+    assert "PR #46 created" in human(theatre.hook("on-stop"))
 
 
 def test_07_unknown_status_is_not_recorded_as_synced(theatre):
@@ -159,11 +171,11 @@ def test_13_backoff_knows_no_time_zone(theatre, zone):
     assert theatre.stage.claim()["last_check_poll"] != FUTURE
 
 
-def test_14_inside_the_backoff_one_request(theatre):
-    """Inside the backoff the merge state costs one request and nothing else."""
+def test_14_inside_the_backoff_no_request(theatre):
+    """Inside the backoff nothing is asked."""
     opened(theatre)
-    theatre.hook("on-idle")
     assert theatre.hook("on-idle").requests == 1
+    assert theatre.hook("on-idle").requests == 0
 
 
 def test_15_hung_request_ends_at_our_own_limit(theatre):
@@ -203,7 +215,8 @@ def test_18_board_trouble_does_not_hide_the_pull_request(theatre):
     """A card that cannot be moved costs a sentence; the PR's URL is said at once."""
     theatre.stage.act("archive_item", issue=42)
     played = opened(theatre)
-    assert "PR #45 created" in agent(played)
+    assert "PR #45 is open" in agent(played)
+    assert "PR #45 created" in human(played)
     assert "archived" in human(played)
     assert theatre.stage.claim()["phase"] == "pr_created"
 
@@ -218,14 +231,36 @@ def test_19_unreadable_state_is_not_taken_for_unmerged(theatre):
     assert before == theatre.stage.claim()
 
 
+def test_20_watcher_sleeps_what_is_left_of_the_backoff(theatre):
+    """A watcher that begins inside the backoff looks when that is over, and not a whole backoff later."""
+    opened(theatre)
+    theatre.stage.act("add_check", pull=45, name="unit", status="completed", conclusion="failure")
+    theatre.edit_claim(last_check_poll=(datetime.now(UTC) - timedelta(seconds=115)).isoformat())
+    woken = theatre.hook("on-idle", "--rewake")
+    assert (woken.status, '1 FAILED — "unit"' in woken.stderr) == (2, True)
+    assert woken.ms < 90_000
+
+
+def test_20_human_reads_it_when_the_woken_turn_ends(theatre):
+    """What the agent was woken with is told to the human once, and costs no further turn."""
+    opened(theatre)
+    theatre.stage.act("add_check", pull=45, name="unit", status="completed", conclusion="failure")
+    assert "Fixes are published by `agent-sync handoff`." in theatre.hook("on-idle", "--rewake").stderr
+    ended = theatre.hook("on-stop")
+    assert ('1 FAILED — "unit"' in human(ended), agent(ended)) == (True, "")
+    assert theatre.hook("on-stop").stdout == ""
+
+
 def test_20_polling_goes_on_in_an_idle_session(theatre):
     """One idle event is enough: the watcher polls until something is worth a turn, then wakes the agent."""
     opened(theatre)
     process = theatre.popen("on-idle", "--rewake")
     process.stdin.write(json.dumps({"cwd": os.fspath(theatre.stage.root), "session_id": "s"}).encode())
     process.stdin.close()
+    while not theatre.stage.claim().get("last_check_poll"):
+        assert process.poll() is None
     theatre.stage.act("merge_pull", pull=45, method="merge")
-    (theatre.stage.root / ".agent-claim.json").touch()
+    theatre.edit_claim(last_check_poll=None)
     assert process.wait(timeout=60) == 2
     assert b"PR #45 merged! Should I close issue #42?" in process.stderr.read()
     process.stdout.close()

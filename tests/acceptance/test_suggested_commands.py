@@ -71,9 +71,12 @@ def handed_off(theatre: Theatre) -> Theatre:
 
 
 def empty(theatre: Theatre) -> Theatre:
-    """Hand a branch off that has no commits."""
+    """Let an agent write that a branch is ready which has no commits; then commit."""
     did(theatre, "claim", "42")
-    did(theatre, "handoff", "--summary", "Nothing")
+    theatre.git("push", "-q", "origin", "HEAD")
+    theatre.edit_claim(phase="ready_for_pr", summary="Nothing")
+    theatre.hook("on-stop")
+    theatre.stage.commit("work.txt", "work\n", "Work")
     return theatre
 
 
@@ -147,8 +150,9 @@ def crashed(theatre: Theatre) -> Theatre:
 
 
 def interrupted(theatre: Theatre) -> Theatre:
-    """Kill the session that worked on a claim, before it has committed anything."""
+    """Kill the session that worked on a claim, with changes and before it has committed anything."""
     did(theatre, "claim", "42")
+    (theatre.stage.root / "half.py").write_text("half = None\n")
     killed(theatre)
     return theatre
 
@@ -231,9 +235,9 @@ TABLE = {
     ),
     "closing": Row(situations.Closing, consented, "agent-sync sync"),
     "not closed": Row(situations.NotClosed, unmerged, "agent-sync done --yes"),
-    "left on a hook": Row(situations.LeftOnHook, left, "agent-sync worker take"),
+    "left on a hook": Row(situations.OnHook, left, "agent-sync worker take"),
     "lost": Row(situations.Lost, lost, "agent-sync release"),
-    "lease unknown": Row(situations.LeaseUnknown, vanished, "agent-sync sync"),
+    "lease unknown": Row(situations.LeaseUnverified, vanished, "agent-sync sync"),
     "crashed": Row(situations.Crashed, crashed, "agent-sync resume"),
     "waiting": Row(situations.WaitingForHuman, interrupted, "agent-sync resume"),
 }

@@ -65,6 +65,11 @@ def test_one_watcher_is_enough(theatre):
     while not theatre.stage.claim().get("last_check_poll"):
         assert first.poll() is None
     assert together(theatre, ("on-idle", "--rewake")) == [0]
+    theatre.edit_claim(last_check_poll=None)
+    while not theatre.stage.claim().get("last_check_poll"):
+        assert first.poll() is None
+    theatre.hook("on-idle", AGENT_SYNC_CHECKS_BACKOFF_S="0")
+    assert theatre.operations() == []
     first.terminate()
     assert first.wait(timeout=20) == 0
     first.stdout.close()
@@ -131,5 +136,6 @@ def test_watcher_leaves_when_its_session_is_gone(theatre):
     orphan.wait(timeout=30)
     orphan.stdout.close()
     theatre.stage.act("merge_pull", pull=45, method="merge")
+    theatre.edit_claim(last_check_poll=None)
     woken = theatre.hook("on-idle", "--rewake")
     assert (woken.status, "PR #45 merged!" in woken.stderr) == (2, True)

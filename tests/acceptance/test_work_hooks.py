@@ -56,7 +56,7 @@ def test_from_sling_to_result_over_two_machines(theatre, second):
     """Slung here, begun there at once, handed off, resumed here, finished: every step is in the ledger."""
     assert "There is work" not in agent(bound(second).stage.hook("session-start", event="SessionStart"))
     assert "Slung issue-42 to main/w1" in ran(theatre, "sling", "42", "w1").stdout
-    assert theatre.card()["Status"] == "Todo"
+    assert (theatre.card()["Status"], theatre.card()["Agent"]) == ("In Progress", "main/w1")
     assert "There is work" not in agent(second.hook("session-start", stdin='{"session_id": "somebody else"}'))
     told = agent(bound(second).stage.hook("session-start", event="SessionStart"))
     assert "There is work on your hook (main/w1): issue-42" in told
@@ -178,13 +178,12 @@ def test_lost_answers_change_nothing(theatre):
     assert events(theatre) == ["Sling issue-42 to main/w1", "Start issue-42"]
 
 
-def test_refused_refs_hold_for_this_clone_only(theatre):
-    """A server that takes no refs of ours leaves the work in this clone, and every command says so."""
-    theatre.stage.act("refuse_refs", pattern="refs/agentsync/*")
-    for arguments in (["sling", "42", "w1"], ["list"]):
-        assert "this clone only" in ran(theatre, *arguments).stderr
-    assert refs(theatre) == {}
-    assert theatre.git("rev-parse", HOOK)
+def test_fenced_refs_go_through_the_interface(theatre):
+    """Where git may push branches only, hook and claim go through GitHub's interface, in one mutation."""
+    theatre.stage.act("push_only", patterns=["refs/heads/*"])
+    assert "Slung issue-42" in ran(theatre, "sling", "42", "w1").stdout
+    assert set(refs(theatre)) == {HOOK, "refs/agentsync/claims/42"}
+    assert "Started issue-42" in ran(theatre, "take", "--worker", "w1").stdout
 
 
 def test_repair_says_first_and_mends_then(theatre, second):

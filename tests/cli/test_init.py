@@ -14,7 +14,7 @@ from support.command import COMMAND, run
 from agent_sync.cli.setup.init import _chosen
 from agent_sync.emulator.server import running
 from agent_sync.setup.install.plan import installation
-from agent_sync.setup.install.record import Record
+from agent_sync.setup.install.record import InstallRecord
 from agent_sync.setup.install.tree import Tree
 from agent_sync.task.decision.tasks import BoardShape
 
@@ -204,7 +204,7 @@ def test_hooks_of_the_written_file_run(repo):
 def test_this_repository_uses_what_it_writes(request):
     """The project's own .claude is what `init` would write, and there is no gate configuration at its root."""
     root = request.config.rootpath
-    plan = installation(Tree(root).read, Record(), str)
+    plan = installation(Tree(root).read, InstallRecord(), str)
     assert [change.path for change in plan.changes if change.path != ".agent-sync.toml"] == []
     assert plan.notes == ()
     assert not (root / ".gauntlet").exists()

@@ -7,9 +7,8 @@ from pathlib import Path
 from support.record_directories import read
 from support.records import NOW
 
-from agent_sync.record.disk.cleanup import clean, due, records_in
-from agent_sync.record.disk.retention import uniform
+from agent_sync.record.disk.cleanup import clean, due, records_in, uniform_retention
 
 if __name__ == "__main__":
-    now, retention = NOW + timedelta(days=100), uniform(timedelta(days=1))
+    now, retention = NOW + timedelta(days=100), uniform_retention(timedelta(days=1))
     clean(due(records_in([Path(sys.argv[1])], read), now, retention), read, now, retention)

@@ -13,14 +13,13 @@ from support.prove import PROVE
 from support.record_directories import OURS, lay_down, left_in, read
 from support.records import NOW, fresh_record
 
-from agent_sync.record.disk.cleanup import clean, due, records_in
-from agent_sync.record.disk.retention import uniform
-from agent_sync.record.disk.tombstones import tombstones
-from agent_sync.record.machine.following import abandoned
+from agent_sync.record.disk.cleanup import clean, due, records_in, uniform_retention
+from agent_sync.record.disk.deletion import tombstones
+from agent_sync.record.machine.progress import abandoned_record
 
 CLEANER = Path(__file__).with_name("record_cleaner.py")
 CALLS = "unlink,unlinkat,rmdir,fsync,flock"
-LATER, ONE_DAY = NOW + timedelta(days=100), uniform(timedelta(days=1))
+LATER, ONE_DAY = NOW + timedelta(days=100), uniform_retention(timedelta(days=1))
 _CALL = re.compile(r"^\d+ +(\w+)\(")
 
 
@@ -46,7 +45,7 @@ def test_killed_deletion_is_finished_by_the_next(tmp_path, record_property):
     """Wherever a deletion is killed, the line is there before anything is gone, and the next run leaves no rest."""
     if not shutil.which("strace"):
         pytest.skip("strace is not installed: kills at system calls are not tried")
-    record = abandoned(fresh_record(), "released", NOW)
+    record = abandoned_record(fresh_record(), "released", NOW)
     trace = tmp_path / "trace"
     lay_down(tmp_path / "whole", record)
     every = traced(tmp_path / "whole", trace)

@@ -10,8 +10,8 @@ from support.prove import PROVE
 from support.stored_records import LATER, created_once, full_store, saved_once
 from support.traced import TracedWriter, points
 
+from agent_sync.record.disk.contents import count_of
 from agent_sync.record.disk.store import RecordStore
-from agent_sync.record.machine.caps import count_of
 from agent_sync.record.receipts.integrity import Intact
 
 WRITER = Path(__file__).with_name("record_writer.py")
@@ -65,7 +65,7 @@ class Scene:
         record = self.store.read()
         assert (record is None) == (content is None)
         assert record is None or self.store.integrity(record) == Intact()
-        assert self.store.quarantined() == ()
+        assert self.store.damaged_copies() == ()
         return content == self.new
 
     def check_complete(self) -> None:

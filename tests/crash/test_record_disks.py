@@ -17,7 +17,7 @@ from support.stored_records import LATER, created_once, full_store, noted, saved
 from support.traced import TracedWriter, points
 
 from agent_sync.errors import RecordUnavailable
-from agent_sync.record.disk.derived import task_json
+from agent_sync.record.disk.contents import task_json
 from agent_sync.record.disk.store import RecordStore
 from agent_sync.record.receipts.integrity import Intact
 from agent_sync.system import files
@@ -82,7 +82,7 @@ def test_success_survives_a_power_cut(drive, how, record_property):
         assert store.integrity(record) == Intact()
         assert record.digest in (store.directory / "HOOK.md").read_text()
         assert (store.directory / "task.json").read_bytes() == task_json(record)
-        assert store.quarantined() == ()
+        assert store.damaged_copies() == ()
     record_property("counted", f"cut the power after {len(saves)} saves of a record, mode {how}: all there")
 
 
@@ -125,7 +125,7 @@ def test_power_cut_in_the_middle_of_a_save(drive, tmp_path, how, record_property
         record = store.read()
         found[record.digest] += 1
         assert store.integrity(record) == Intact(), (name, number)
-        assert store.quarantined() == (), (name, number)
+        assert store.damaged_copies() == (), (name, number)
         store.update(lambda one: one.model_copy(update={"branch": "next"}), LATER)
         assert list(store.directory.rglob("*.tmp")) == []
     writer.end()
@@ -195,7 +195,7 @@ def test_read_only_disk(tmp_path, mounts):
     (store.directory / "hook.json").write_bytes(b"")
     run("mount", "-o", "remount,ro", tmp_path / "disk")
     assert store.read() == previous
-    assert store.quarantined() == ()
+    assert store.damaged_copies() == ()
 
 
 def test_directory_that_cannot_be_changed(drive):

@@ -7,7 +7,7 @@ import pytest
 from agent_sync.errors import BadConfig
 from agent_sync.settings import Origin, Settings, load, own_environment, variables
 from agent_sync.settings.approvals import Approvals, held_back_line
-from agent_sync.settings.authority import RULES, Within, needs_approval
+from agent_sync.settings.authority import RULES, RepositoryWithin, needs_approval
 from agent_sync.system import clock
 from agent_sync.worktree import Place
 
@@ -57,7 +57,7 @@ def test_the_default_is_always_within_the_bounds():
     for key, rule in RULES.items():
         table, _, name = key.partition(".")
         value = getattr(getattr(Settings(), table), name) if name else None
-        assert not isinstance(rule, Within) or value is None or needs_approval(key, value) == ""
+        assert not isinstance(rule, RepositoryWithin) or value is None or needs_approval(key, value) == ""
 
 
 def test_a_repository_decides_names_and_wording_alone(place, brought):

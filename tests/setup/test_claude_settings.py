@@ -7,8 +7,8 @@ from support.jsonc_files import tidy, untidy
 
 from agent_sync.errors import BadConfig
 from agent_sync.setup.install import entries
-from agent_sync.setup.install.claude import cleared, is_complete, merged
-from agent_sync.setup.install.edits import inserted, undone
+from agent_sync.setup.install.claude import is_complete, missing_edits, without_ours
+from agent_sync.setup.install.edits import apply_edits, undone
 from agent_sync.setup.install.jsonc import read
 
 FILE = ".claude/settings.json"
@@ -36,14 +36,14 @@ SCHEMA = {
         "hooks": {
             "type": "object",
             "propertyNames": {
-                "enum": ["SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "Notification"],
+                "enum": ["SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "Notification", "SessionEnd"],
             },
             "additionalProperties": {"type": "array", "items": GROUP},
         },
         "permissions": {
             "type": "object",
             "properties": {
-                "allow": {"type": "array", "items": {"type": "string", "pattern": r"^Bash\(.+\)$"}},
+                "allow": {"type": "array", "items": {"type": "string", "pattern": r"^(Bash|Read)\(.+\)$"}},
                 "deny": {"type": "array", "items": {"type": "string", "pattern": r"^Read\(.+\)$"}},
             },
             "additionalProperties": False,
@@ -64,7 +64,7 @@ SCHEMA = {
 
 
 def full(text):
-    return inserted(text, merged(text, file=FILE))
+    return apply_edits(text, missing_edits(text, file=FILE))
 
 
 def pruned(value):
@@ -91,9 +91,10 @@ def test_new_file_has_the_documented_shape():
     assert timeouts == {
         "Stop": 600,
         "SessionStart": 30,
-        "UserPromptSubmit": 10,
-        "PostToolUse": 10,
+        "UserPromptSubmit": 20,
+        "PostToolUse": 20,
         "Notification": 28800,
+        "SessionEnd": 5,
     }
     assert "matcher" not in values["hooks"]["SessionStart"][0]
     assert values["hooks"]["PostToolUse"][0]["matcher"] == "Bash"
@@ -105,8 +106,8 @@ def test_new_file_has_the_documented_shape():
 def test_merging_keeps_everything_and_can_be_undone(given_file):
     """Whatever the file looks like: ours is in, all else is there in its order, and undoing restores the bytes."""
     value, text = given_file
-    edits = merged(text, file=FILE)
-    result = inserted(text, edits)
+    edits = missing_edits(text, file=FILE)
+    result = apply_edits(text, edits)
     assert undone(result, edits) == text
     assert is_complete(result, file=FILE)
     now = read(result).value
@@ -123,7 +124,7 @@ def test_merging_keeps_everything_and_can_be_undone(given_file):
 def test_entries_are_recognised_without_memory(given_file):
     """Taken out by shape alone, nothing of ours stays and everything of others does."""
     value, text = given_file
-    now = read(cleared(full(text), file=FILE)).value
+    now = read(without_ours(full(text), file=FILE)).value
     assert pruned(now) == pruned(without_rules(value))
 
 
@@ -132,7 +133,7 @@ def test_tidy_files_are_restored_without_memory(given_file):
     """A file in one of the usual layouts gets its bytes back by shape alone, if it had no empty places of ours."""
     value, text = given_file
     if without_rules(value) == value and pruned(value) == value:
-        assert cleared(full(text), file=FILE) == text
+        assert without_ours(full(text), file=FILE) == text
 
 
 @given(untidy())
@@ -140,7 +141,7 @@ def test_foreign_files_are_not_touched_by_taking_out(given_file):
     """A file without entries of ours stays as it is."""
     value, text = given_file
     if without_rules(value) == value:
-        assert cleared(text, file=FILE) == text
+        assert without_ours(text, file=FILE) == text
 
 
 @pytest.mark.parametrize(
@@ -156,13 +157,13 @@ def test_foreign_files_are_not_touched_by_taking_out(given_file):
 def test_files_we_cannot_merge_into_are_refused(text, reason):
     """A file that is not what the client expects is named, with the reason."""
     with pytest.raises(BadConfig, match=reason):
-        merged(text, file=FILE)
+        missing_edits(text, file=FILE)
 
 
 def test_handler_in_a_foreign_group_goes_alone():
     """Somebody who moved our handler into a group of theirs keeps the group."""
     text = json.dumps({"hooks": {"Stop": [{"hooks": [{"command": "x"}, {"command": "agent-sync on-stop"}]}]}})
-    assert read(cleared(text, file=FILE)).value == {"hooks": {"Stop": [{"hooks": [{"command": "x"}]}]}}
+    assert read(without_ours(text, file=FILE)).value == {"hooks": {"Stop": [{"hooks": [{"command": "x"}]}]}}
 
 
 def test_older_entries_are_recognised():
@@ -170,13 +171,13 @@ def test_older_entries_are_recognised():
     text = '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "agent-sync on-stop", "timeout": 30}]}]}}'
     both = full(text)
     assert not is_complete(both, file=FILE)
-    assert read(cleared(both, file=FILE)).value == {}
+    assert read(without_ours(both, file=FILE)).value == {}
 
 
 def test_shadowed_events_are_left_alone():
     """Of two members with one key only the last counts, and only that one is looked at."""
     text = '{"hooks": {"Stop": [{"hooks": [{"command": "agent-sync on-stop"}]}], "Stop": []}}'
-    assert cleared(text, file=FILE) == text
+    assert without_ours(text, file=FILE) == text
 
 
 @pytest.mark.parametrize("indent", ["  ", "    ", "\t"])
@@ -207,5 +208,5 @@ def test_comments_stay_with_their_lines():
 )
 def test_comments_never_swallow_what_follows(text):
     """Where a line comment comes before an entry of ours, taking the entry out leaves a file that can be read."""
-    left = read(cleared(full(text), file=FILE)).value
+    left = read(without_ours(full(text), file=FILE)).value
     assert pruned(left) == pruned(without_rules(read(text).value))

@@ -3,7 +3,7 @@ from datetime import timedelta
 import pytest
 from support.claims import NOW
 
-from agent_sync.settings.tables import Board
+from agent_sync.settings.tables import BoardSettings
 from agent_sync.setup.doctor.github import check_clock, check_scopes
 from agent_sync.setup.doctor.names import check_names
 from agent_sync.setup.doctor.result import Mark
@@ -45,21 +45,24 @@ def test_clock(seconds, mark, says):
 
 
 def marks(*fields, **names):
-    board = BoardShape("octo", 1, "Board", "", fields)
-    return {result.name: result for result in check_names(board, Board(**names))}
+    board = BoardShape("octo", 1, "BoardSettings", "", fields)
+    return {result.name: result for result in check_names(board, BoardSettings(**names))}
 
 
 def test_names_that_fit():
     """A board with every name passes, whatever the case."""
-    found = marks(STATUS, AGENT, PRIORITY, ready="TODO", agent_field="agent")
+    found = marks(STATUS, AGENT, PRIORITY, ready="TODO", agent_field="agent", in_review="")
     assert [result.mark for result in found.values()] == [Mark.OK] * 3
 
 
 def test_names_that_do_not_fit():
     """A wrong name is answered with the board's own."""
     found = marks(STATUS, in_review="Reviewing")
-    assert found["statuses"].says == "not on the board: Reviewing; it has: Todo, In Progress, In Review, Done"
-    assert "set board.in_review" in found["statuses"].fix
+    says = "not on the board: Reviewing; it has: Todo, In Progress, In Review, Done"
+    assert found["statuses"].says == f"{says}; the card stays where it is"
+    assert (found["statuses"].mark, "set board.in_review" in found["statuses"].fix) == (Mark.WARN, True)
+    lost = marks(STATUS, ready="Up next")["statuses"]
+    assert (lost.mark, "set board.ready" in lost.fix) == (Mark.FAIL, True)
     assert (found["agent field"].mark, found["priority field"].mark) == (Mark.WARN, Mark.WARN)
     assert "it has: Status" in found["priority field"].says
     assert "the board has: Priority" in marks(PRIORITY)["status field"].says

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support.history import sh
 
-from agent_sync.setup.githooks.install import Installed, Refused, Removed, Unchanged, install, uninstall
+from agent_sync.setup.githooks.install import Installed, InstallRefused, Removed, Unchanged, install, uninstall
 from agent_sync.setup.githooks.reach import Reach, reachable
 from agent_sync.setup.githooks.text import BLOCK, COMMAND
 from agent_sync.system.git import Git
@@ -236,7 +236,7 @@ def test_hooks_that_are_left_alone(clone, content, mode, reason):
     """A hook that our lines could break is not touched, and it is said what to do instead."""
     before = clone.put(content, mode).read_bytes()
     refused = clone.install()
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, InstallRefused)
     assert reason in refused.reason
     assert (COMMAND in refused.instructions) or ("chmod +x" in refused.instructions)
     assert (clone.hook.read_bytes(), clone.hook.stat().st_mode & 0o777) == (before, mode)
@@ -249,7 +249,7 @@ def test_link_is_left_alone(clone, tmp_path):
     clone.hook.parent.mkdir(exist_ok=True)
     clone.hook.symlink_to(target)
     refused = clone.install()
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, InstallRefused)
     assert "symbolic link" in refused.reason
     assert (clone.hook.is_symlink(), target.read_text()) == (True, "#!/bin/sh\n")
 
@@ -258,7 +258,7 @@ def test_pre_commit_framework(clone):
     """The hook that pre-commit generates is left alone, and its own way is told."""
     before = clone.put(PRE_COMMIT_HOOK).read_bytes()
     refused = clone.install()
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, InstallRefused)
     assert "kept by pre-commit" in refused.reason
     assert "stages: [post-commit]" in refused.instructions
     assert "pre-commit install --hook-type post-commit" in refused.instructions
@@ -282,7 +282,7 @@ def test_husky_9(clone):
     clone.put(HUSKY_9_H, file=clone.root / ".husky" / "_" / "h")
     refused = clone.install()
     edited = clone.root / ".husky" / "post-commit"
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, InstallRefused)
     assert (refused.file, "kept by husky" in refused.reason) == (edited, True)
     assert not edited.exists()
     assert clone.reach() is Reach.ABSENT
@@ -293,7 +293,7 @@ def test_husky_9(clone):
     assert clone.called() == [WANTED]
     assert (clone.root / "done").read_text() == "done\n"
     assert clone.install() == Unchanged(edited)
-    assert isinstance(clone.uninstall(), Refused)
+    assert isinstance(clone.uninstall(), InstallRefused)
     assert inner.read_text() == HUSKY_9
 
 
@@ -303,7 +303,7 @@ def test_husky_8(clone):
     hook = clone.put(HUSKY_8, file=clone.root / ".husky" / "post-commit")
     clone.put("", file=clone.root / ".husky" / "_" / "husky.sh")
     refused = clone.install()
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, InstallRefused)
     assert (refused.file, hook.read_text()) == (hook, HUSKY_8)
     clone.put(HUSKY_8.replace("\n\n", f"\n{BLOCK}"), file=hook)
     assert clone.reach() is Reach.REACHED
@@ -315,7 +315,7 @@ def test_hooks_inside_the_worktree(clone):
     sh(clone.root, "config", "core.hooksPath", ".githooks")
     hook = clone.put("#!/bin/sh\necho ran >> ran\n", file=clone.root / ".githooks" / "post-commit")
     refused = clone.install()
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, InstallRefused)
     assert refused.file == hook
     assert "inside a worktree" in refused.reason
     assert BLOCK in refused.instructions
@@ -330,7 +330,7 @@ def test_hooks_of_a_sibling_worktree(clone, tmp_path):
     linked = tmp_path / "linked"
     sh(clone.root, "worktree", "add", "-q", "-b", "work", str(linked))
     sh(clone.root, "config", "core.hooksPath", str(clone.root / ".githooks"))
-    assert isinstance(Clone(linked, clone.calls).install(), Refused)
+    assert isinstance(Clone(linked, clone.calls).install(), InstallRefused)
     assert not (clone.root / ".githooks").exists()
 
 
@@ -352,7 +352,7 @@ def test_directory_shared_by_all_repositories(clone, tmp_path, monkeypatch):
     config.write_text(f"[core]\n\thooksPath = {tmp_path / 'shared'}\n")
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
     refused = clone.install()
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, InstallRefused)
     assert "shared with other repositories" in refused.reason
     assert not (tmp_path / "shared").exists()
 
@@ -361,7 +361,7 @@ def test_hooks_switched_off(clone):
     """Where hooks are switched off, that is said."""
     sh(clone.root, "config", "core.hooksPath", "/dev/null")
     refused = clone.install()
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, InstallRefused)
     assert "switched off" in refused.reason
     assert clone.reach() is Reach.ABSENT
 
@@ -395,7 +395,7 @@ def test_installed_but_not_reached(clone):
     clone.hook.chmod(0o644)
     assert clone.reach() is Reach.UNREACHED
     refused = clone.install()
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, InstallRefused)
     assert "not executable" in refused.reason
 
 

@@ -6,10 +6,10 @@ from agent_sync.errors import BadConfig
 from agent_sync.setup.install.claude_md import CLAUDE_MD
 from agent_sync.setup.install.edits import Edit
 from agent_sync.setup.install.plan import CLAUDE_SETTINGS, IGNORE, installation, removal
-from agent_sync.setup.install.record import Record, Written, digest
-from agent_sync.setup.install.signature import signed
+from agent_sync.setup.install.record import InstallRecord, Written, digest
+from agent_sync.setup.install.signature import with_signature
 
-STARTER = signed("[project]\n")
+STARTER = with_signature("[project]\n")
 CLAIM_PAGE = ".claude/commands/claim.md"
 
 
@@ -23,8 +23,8 @@ def carried_out(files, plan):
 
 
 def installed(files, record=None):
-    plan = installation(files.get, record or Record(), lambda: STARTER)
-    return carried_out(files, plan), (record or Record()).extended(
+    plan = installation(files.get, record or InstallRecord(), lambda: STARTER)
+    return carried_out(files, plan), (record or InstallRecord()).with_entries(
         tuple(change.written for change in plan.changes if change.written)
     )
 
@@ -46,7 +46,7 @@ def test_second_time_there_is_nothing_to_do(given_file, ignored):
     files = {CLAUDE_SETTINGS: given_file[1].encode()} | ({IGNORE: ignored} if ignored is not None else {})
     after, record = installed(files)
     assert installation(after.get, record, lambda: STARTER).changes == ()
-    assert installation(after.get, Record(), lambda: STARTER).changes == ()
+    assert installation(after.get, InstallRecord(), lambda: STARTER).changes == ()
 
 
 @pytest.mark.parametrize("content", [None, b"", b"\n", b"\xef\xbb\xbf", b"{}", b"{\n}\n"])
@@ -60,9 +60,9 @@ def test_empty_places(content):
 def test_clone_without_record_gets_rid_of_everything():
     """Where all of it was ours, nothing is left, without the record too."""
     after, _ = installed({})
-    assert carried_out(after, removal(after.get, Record())) == {}
+    assert carried_out(after, removal(after.get, InstallRecord())) == {}
     after, _ = installed({IGNORE: b"x\n"})
-    assert carried_out(after, removal(after.get, Record())) == {IGNORE: b"x\n"}
+    assert carried_out(after, removal(after.get, InstallRecord())) == {IGNORE: b"x\n"}
 
 
 def test_edits_of_the_owner_stay():
@@ -90,7 +90,7 @@ def test_record_of_an_older_version_is_used():
     written = record.of(CLAUDE_SETTINGS, after[CLAUDE_SETTINGS])
     edits = tuple(Edit(edit.at, edit.text.replace("600", "900")) for edit in written.edits)
     now, record = installed(
-        older, Record((Written(CLAUDE_SETTINGS, written.before, digest(older[CLAUDE_SETTINGS]), edits),))
+        older, InstallRecord((Written(CLAUDE_SETTINGS, written.before, digest(older[CLAUDE_SETTINGS]), edits),))
     )
     assert now == after
     assert carried_out(now, removal(now.get, record)) == {CLAUDE_SETTINGS: before}
@@ -115,7 +115,7 @@ def test_foreign_page_stays():
 
 def test_page_of_an_older_version_is_renewed():
     """A page some version wrote and nobody changed is replaced; one with other line endings is the same page."""
-    after, record = installed({CLAIM_PAGE: signed("---\nold\n---\n", after="---\n").encode()})
+    after, record = installed({CLAIM_PAGE: with_signature("---\nold\n---\n", after="---\n").encode()})
     assert b"agent-sync claim N" in after[CLAIM_PAGE]
     after[CLAIM_PAGE] = after[CLAIM_PAGE].replace(b"\n", b"\r\n")
     assert installation(after.get, record, lambda: STARTER).changes == ()
@@ -135,15 +135,15 @@ def test_changed_files_are_named_when_they_stay():
 def test_unusable_settings_stop_everything(content):
     """A settings file that is no JSON object is refused before anything is planned."""
     with pytest.raises(BadConfig, match="Nothing was written"):
-        installation({CLAUDE_SETTINGS: content}.get, Record(), lambda: STARTER)
+        installation({CLAUDE_SETTINGS: content}.get, InstallRecord(), lambda: STARTER)
     with pytest.raises(BadConfig, match="Nothing was written"):
-        removal({CLAUDE_SETTINGS: content}.get, Record())
+        removal({CLAUDE_SETTINGS: content}.get, InstallRecord())
 
 
 def test_settings_file_is_never_replaced():
     """A settings file that is there is the owner's, and nothing is looked up for it."""
     files = {".agent-sync.toml": b"[project]\nnumber = 7\n"}
-    plan = installation(files.get, Record(), lambda: pytest.fail("looked up"))
+    plan = installation(files.get, InstallRecord(), lambda: pytest.fail("looked up"))
     assert ".agent-sync.toml" not in [change.path for change in plan.changes]
 
 
@@ -151,16 +151,16 @@ def test_settings_file_is_never_replaced():
 def test_claude_md_section_comes_and_goes_exactly(before):
     """On request CLAUDE.md gets the section on task recovery, once, and it is taken out to the byte."""
     files = {} if before is None else {CLAUDE_MD: before}
-    plan = installation(files.get, Record(), lambda: STARTER, with_claude_md=True)
+    plan = installation(files.get, InstallRecord(), lambda: STARTER, with_claude_md=True)
     (change,) = [change for change in plan.changes if change.path == CLAUDE_MD]
     assert change.after.startswith(before or b"")
     assert b"agent-sync record status" in change.after
-    again = installation({CLAUDE_MD: change.after}.get, Record(), lambda: STARTER, with_claude_md=True)
+    again = installation({CLAUDE_MD: change.after}.get, InstallRecord(), lambda: STARTER, with_claude_md=True)
     assert CLAUDE_MD not in [one.path for one in again.changes]
-    record = Record((change.written,)) if change.written else Record()
+    record = InstallRecord((change.written,)) if change.written else InstallRecord()
     (gone,) = [one for one in removal({CLAUDE_MD: change.after}.get, record).changes if one.path == CLAUDE_MD]
     assert gone.after == before
-    without_memory = removal({CLAUDE_MD: change.after + b"More\n"}.get, Record())
+    without_memory = removal({CLAUDE_MD: change.after + b"More\n"}.get, InstallRecord())
     (cut,) = [one for one in without_memory.changes if one.path == CLAUDE_MD]
     assert b"task recovery" not in cut.after
     assert cut.after.endswith(b"More\n")

@@ -5,10 +5,10 @@ import pytest
 from agent_sync.setup.doctor.levels import Level, levels
 from agent_sync.setup.doctor.registration import check_files, check_once, check_registered, check_timeouts
 from agent_sync.setup.doctor.result import Mark
-from agent_sync.setup.install.claude import merged
-from agent_sync.setup.install.edits import inserted
+from agent_sync.setup.install.claude import missing_edits
+from agent_sync.setup.install.edits import apply_edits
 
-FULL = json.loads(inserted("", merged("", file="x")))
+FULL = json.loads(apply_edits("", missing_edits("", file="x")))
 PROJECT, USER = ".claude/settings.json", "~/.claude/settings.json"
 
 

@@ -3,7 +3,7 @@ import tomllib
 import pytest
 
 from agent_sync import settings
-from agent_sync.settings.tables import Board, Project
+from agent_sync.settings.tables import BoardSettings, ProjectSettings
 from agent_sync.setup.install.detect import names_on
 from agent_sync.setup.install.signature import is_unchanged
 from agent_sync.setup.install.starter import Findings, starter
@@ -32,14 +32,14 @@ def test_found_board_is_written(tmp_path):
     text = starter(Findings("octo", board(STATUS, AGENT, PRIORITY)))
     found = loaded(text, tmp_path)
     assert (found.project.owner, found.project.number) == ("octo", 7)
-    assert found.board == Board()
+    assert found.board == BoardSettings()
     assert is_unchanged(text.encode())
 
 
 def test_unknown_board_is_left_to_fill_in(tmp_path):
     """Without a board the file is valid, names the owner and lists what it could be."""
     text = starter(Findings("octo", None, (board(number=3, title="One"), board(number=4, title="Two"))))
-    assert loaded(text, tmp_path).project == Project(owner="octo")
+    assert loaded(text, tmp_path).project == ProjectSettings(owner="octo")
     assert "# number = 1" in text
     assert "#   3: One (octo)\n#   4: Two (octo)" in text
     assert loaded(starter(Findings("")), tmp_path).project.owner == ""
@@ -59,12 +59,15 @@ def test_other_names_are_found(options, found):
 
 
 def test_what_is_missing_lists_what_there_is(tmp_path):
-    """A status the board does not have is left to fill in, with the board's own."""
+    """A status the board can do without is written empty, another name is left to fill in, with the board's own."""
     odd = BoardField("Status", "SINGLE_SELECT", ("Todo", "In Progress", "Done"))
     text = starter(Findings("octo", board(odd, AGENT)))
-    assert '# in_review = "…"  # fill in; the board has: Todo, In Progress, Done' in text
+    stays = "the board has no such status, so the card stays"
+    assert f'in_review = ""  # {stays}; it has: Todo, In Progress, Done' in text
     assert '# priority_field = "…"  # fill in; the board has: Status' in text
-    assert loaded(text, tmp_path).board.in_review == "In Review"
+    assert loaded(text, tmp_path).board.in_review == ""
+    late = BoardField("Status", "SINGLE_SELECT", ("Queue", "In Progress", "Done"))
+    assert '# ready = "…"  # fill in; the board has: Queue, In Progress, Done' in starter(Findings("octo", board(late)))
 
 
 def test_status_field_of_another_name():

@@ -2,8 +2,8 @@ import pytest
 
 from agent_sync.errors import BadConfig, BadInput
 from agent_sync.setup.install import carry_out
-from agent_sync.setup.install.plan import Change, Plan
-from agent_sync.setup.install.record import Record
+from agent_sync.setup.install.plan import FileChange, InstallPlan
+from agent_sync.setup.install.record import InstallRecord
 from agent_sync.setup.install.shown import diff, verb
 from agent_sync.setup.install.tree import Tree
 
@@ -37,20 +37,20 @@ def test_links_are_refused(tmp_path):
 
 def test_file_changed_meanwhile_stops_everything(tmp_path):
     """A file that is not what the diff showed is not overwritten, and no other is written either."""
-    plan = Plan((Change("a", None, b"a"), Change("b", b"old", b"new")))
+    plan = InstallPlan((FileChange("a", None, b"a"), FileChange("b", b"old", b"new")))
     (tmp_path / "b").write_bytes(b"edited")
     with pytest.raises(BadInput, match="b was changed meanwhile"):
-        carry_out.install(Tree(tmp_path), tmp_path / "state", Record(), plan)
+        carry_out.install(Tree(tmp_path), tmp_path / "state", InstallRecord(), plan)
     assert not (tmp_path / "a").exists()
 
 
 def test_changes_are_shown_as_diffs():
     """A diff says what git would say, and nothing in a file steers the terminal."""
-    change = Change("x", b"a\nb", b"a\n\x1b[31mb\n")
+    change = FileChange("x", b"a\nb", b"a\n\x1b[31mb\n")
     assert diff(change) == [
         "--- a/x", "+++ b/x", "@@ -1,2 +1,2 @@", " a", "-b", "\\ No newline at end of file", "+\ufffd[31mb",
     ]  # fmt: skip
-    assert diff(Change("x", None, b"a\n"))[:2] == ["--- /dev/null", "+++ b/x"]
-    assert [verb(Change("x", *pair)) for pair in ((None, b""), (b"", b"x"), (b"", None))] == [
+    assert diff(FileChange("x", None, b"a\n"))[:2] == ["--- /dev/null", "+++ b/x"]
+    assert [verb(FileChange("x", *pair)) for pair in ((None, b""), (b"", b"x"), (b"", None))] == [
         "create", "change", "delete",
     ]  # fmt: skip

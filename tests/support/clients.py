@@ -20,7 +20,7 @@ import importlib, json, os, signal, socket, sys, tempfile
 from agent_sync.__main__ import main
 from agent_sync.cli.app import COMMANDS
 import agent_sync.events.run, agent_sync.record.receipts.signing, cryptography.hazmat.primitives.asymmetric.ed25519
-import agent_sync.gateway.transport.connect, agent_sync.gateway.github, agent_sync.record.keep, agent_sync.leases.fence
+import agent_sync.gateway.github, agent_sync.record.keep, agent_sync.leases.fence
 for module, _ in COMMANDS.values():
     importlib.import_module(module.partition(":")[0])
 

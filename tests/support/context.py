@@ -7,9 +7,10 @@ from support.github import FakeGitHub
 
 from agent_sync import settings
 from agent_sync.context import Context
+from agent_sync.hook_event import EventPart
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.decision.facts import Trigger
-from agent_sync.task.loop import Looked, drive
+from agent_sync.task.loop import drive
 from agent_sync.worktree import worktree
 
 
@@ -39,7 +40,7 @@ class Workshop:
         """The claim as it is on disk now."""
         return self.context.store.read()
 
-    def drive(self, trigger: Trigger = Trigger.STOP, session_id: str = "s1") -> Looked:
+    def drive(self, trigger: Trigger = Trigger.STOP, session_id: str = "s1") -> EventPart:
         """Run the loop once."""
         return drive(self.context, trigger, session_id=session_id)
 

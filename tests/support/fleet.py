@@ -12,7 +12,7 @@ from agent_sync import settings
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError
 from agent_sync.task.decision.actions import CardChange
-from agent_sync.task.decision.facts import NoCard
+from agent_sync.task.decision.facts import ClosingFacts, NoCard
 from agent_sync.task.decision.tasks import Convoy, Person, Task
 from agent_sync.worktree import worktree
 
@@ -55,6 +55,10 @@ class Issues(UnaskedGitHub):
         self._fail()
         self.released.append(task.number)
         return ""
+
+    def closing(self, *, issue: int, pull: int | None, branch: str, marker: str) -> ClosingFacts:  # noqa: ARG002
+        """Return an open issue without a pull request."""
+        return ClosingFacts("I_1", self.tasks[issue].is_open, self.tasks[issue].title, False, None, NoCard(""))
 
     def convoy(self, issue: int) -> Convoy:
         """Return a parent with its children."""

@@ -5,9 +5,11 @@ from typing import Any
 
 from support.unasked_github import UnaskedGitHub
 
-from agent_sync.errors import AgentSyncError
+from agent_sync.errors import AgentSyncError, NotFound
 from agent_sync.task.decision.actions import CardChange, CloseTask, OpenPull
-from agent_sync.task.decision.facts import Card, Closing, Lookup, NoCard, Pull, PullState
+from agent_sync.task.decision.facts import Card, ClosingFacts, Lookup, NoCard, Pull, PullState
+from agent_sync.task.decision.pull_orders import PullUpdate
+from agent_sync.task.failures.failure import JobOutput
 
 CARD = Card(
     project_id="PVT_1",
@@ -23,7 +25,8 @@ CARD = Card(
 
 def pull(number: int = 107, state: PullState = PullState.OPEN, **fields: Any) -> Pull:
     """Return a pull request of the claim's branch."""
-    return Pull(number, f"https://github.com/octo/demo/pull/{number}", state, "a" * 40, **fields)
+    known = {"merge_state": "CLEAN"} | fields
+    return Pull(number, f"https://github.com/octo/demo/pull/{number}", state, "a" * 40, **known)
 
 
 @dataclass
@@ -37,6 +40,8 @@ class FakeGitHub(UnaskedGitHub):
     issue_open: bool = True
     comments: list[str] = field(default_factory=list)
     calls: list[str] = field(default_factory=list)
+    logs: dict[str, JobOutput] = field(default_factory=dict)
+    reruns: list[tuple[str, ...]] = field(default_factory=list)
     failing: dict[str, AgentSyncError] = field(default_factory=dict)
 
     @property
@@ -64,11 +69,37 @@ class FakeGitHub(UnaskedGitHub):
         self._moved(order.change)
         return opened, ""
 
-    def pull(self, number: int, *, with_checks: bool) -> Pull:
-        """Return one pull request, its checks only if asked."""
+    def update_pull(self, pull: Pull, update: PullUpdate, change: CardChange | None) -> tuple[tuple[str, ...], str]:
+        """Write what is to be written."""
+        self._called("update_pull")
+        changed = replace(
+            pull,
+            title=update.title if update.retitle else pull.title,
+            body=update.body if update.rewrite else pull.body,
+            is_draft=pull.is_draft and not update.ready,
+        )
+        self.pulls = [changed if one.number == pull.number else one for one in self.pulls]
+        self._moved(change)
+        return (), ""
+
+    def pull(self, number: int, *, with_checks: bool, issue: int | None = None) -> Pull:
+        """Return one pull request, its checks and the issue's state only if asked."""
         self._called("pull")
         found = next(pull for pull in self.pulls if pull.number == number)
-        return found if with_checks else replace(found, checks=None)
+        known = replace(found, is_issue_closed=issue is not None and not self.issue_open)
+        return known if with_checks else replace(known, checks=None)
+
+    def failed_job(self, check_url: str) -> JobOutput:
+        """Return the log of a job; without one the check has none."""
+        self._called("failed_job")
+        if check_url not in self.logs:
+            raise NotFound("This check has no log on GitHub: it is not a job of Actions.")
+        return self.logs[check_url]
+
+    def rerun_failed_jobs(self, check_urls: tuple[str, ...]) -> None:
+        """Note what was run again."""
+        self._called("rerun_failed_jobs")
+        self.reruns.append(check_urls)
 
     def card(self, issue: int) -> Card | NoCard:
         """Return the card."""
@@ -81,13 +112,13 @@ class FakeGitHub(UnaskedGitHub):
         self._called("move_card")
         self._moved(change)
 
-    def closing(self, *, issue: int, pull: int | None, branch: str, marker: str) -> Closing:  # noqa: ARG002
+    def closing(self, *, issue: int, pull: int | None, branch: str, marker: str) -> ClosingFacts:  # noqa: ARG002
         """Answer from the fields."""
         self._called("closing")
         assert issue
         found = next((one for one in self.pulls if pull in {one.number, None}), None)
         has_comment = any(marker in comment for comment in self.comments)
-        return Closing("I_42", self.issue_open, "A title", has_comment, found, self.card_seen)
+        return ClosingFacts("I_42", self.issue_open, "A title", has_comment, found, self.card_seen)
 
     def close_task(self, order: CloseTask) -> str:
         """Comment, close, move."""

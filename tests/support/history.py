@@ -6,11 +6,11 @@ import subprocess
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from agent_sync.record.machine.machine import begun, moved
+from agent_sync.record.machine.machine import with_first_event, with_move
 from agent_sync.record.machine.model import Record
-from agent_sync.record.machine.states import Move, State
+from agent_sync.record.machine.states import RecordMove, RecordState
 from agent_sync.record.machine.templates import steps_of
-from agent_sync.record.observe.reconcile import reconciled
+from agent_sync.record.observe.activity import with_git_activity
 from agent_sync.settings import Settings
 from agent_sync.system.git import Git
 from agent_sync.system.processes import Processes
@@ -57,7 +57,7 @@ class History:
 
     def reconciled(self) -> Record:
         """Return what reconciling makes of the record."""
-        return reconciled(self.record, self.git, self.place, self.settings, self.now, randomness=self._drawn)
+        return with_git_activity(self.record, self.git, self.place, self.settings, self.now, randomness=self._drawn)
 
     def commit(self, subject: str, *options: str, name: str = "") -> str:
         """Commit a change by plain git."""
@@ -85,9 +85,11 @@ def _running(root: Path, branch: str, now: datetime) -> Record:
         template="bugfix",
         created_at=now,
         updated_at=now,
-        state=State.INITIALIZING,
+        state=RecordState.INITIALIZING,
         steps=steps_of("bugfix", Settings()),
         worktree=str(root),
         branch=branch,
     )
-    return moved(moved(begun(record, now), Move.SETUP_COMPLETE, now), Move.START_STEP, now)
+    return with_move(
+        with_move(with_first_event(record, now), RecordMove.SETUP_COMPLETE, now), RecordMove.START_STEP, now
+    )

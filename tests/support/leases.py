@@ -8,14 +8,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from agent_sync.context import context_at
 from agent_sync.emulator.server import running
+from agent_sync.gateway.port import Gateway
+from agent_sync.leases.claim_refs import transport_at
 from agent_sync.leases.identity import holder_here
-from agent_sync.leases.keeper import CloneKeeper, RemoteKeeper
-from agent_sync.leases.model import Mine, mine_of
-from agent_sync.leases.results import Change, Request, Won
+from agent_sync.leases.keeper import LeaseKeeper
+from agent_sync.leases.model import LeaseProof, proof_of
+from agent_sync.leases.refs.api_transport import api_of
+from agent_sync.leases.refs.transports import RemoteTransport
+from agent_sync.leases.refs.values import RefTransport, Where
+from agent_sync.leases.results import LeaseChange, LeaseRequest, Won
 from agent_sync.system.git import Git
 from agent_sync.system.processes import Processes
 from agent_sync.worktree import Place, worktree
@@ -31,12 +38,28 @@ def git(root: Path, *arguments: str, stdin: str = "") -> str:
     return done.stdout.strip()
 
 
+def gateway_at(place: Place, environment: dict[str, str]) -> Gateway:
+    """Return GitHub as a fresh process in a worktree reaches it."""
+    return context_at(place, environment).gateway
+
+
 @dataclass
 class Worker:
     """One worktree and the keeper it uses."""
 
     root: Path
     where: str = "remote"
+    # Whether its claims go through the interface of the local GitHub, because git may push branches only.
+    by_api: bool = False
+
+    @property
+    def transport(self) -> RefTransport:
+        """Where its claims are kept, as a fresh process would find it."""
+        found = transport_at(Where(self.where), self.git, "origin")
+        if not self.by_api:
+            return found
+        assert isinstance(found, RemoteTransport)
+        return api_of(found, partial(gateway_at, self.place, dict(os.environ)))
 
     @property
     def place(self) -> Place:
@@ -51,22 +74,21 @@ class Worker:
         return Git(str(self.root), Processes(), dict(os.environ))
 
     @property
-    def keeper(self) -> RemoteKeeper | CloneKeeper:
+    def keeper(self) -> LeaseKeeper:
         """A keeper as a fresh process would make it."""
-        make = RemoteKeeper if self.where == "remote" else CloneKeeper
-        return make(self.git, self.place, "origin")
+        return LeaseKeeper(self.transport, self.place)
 
-    def request(self, at: float = 0, **fields: Any) -> Request:
+    def request(self, at: float = 0, **fields: Any) -> LeaseRequest:
         """Return what this worker asks for, some seconds after noon."""
         values: dict[str, Any] = {"ttl_s": 3600.0, "branch": "work"} | fields
-        return Request(holder_here(self.place, agent=self.root.name), NOW + timedelta(seconds=at), **values)
+        return LeaseRequest(holder_here(self.place, agent=self.root.name), NOW + timedelta(seconds=at), **values)
 
-    def holds(self, issue: int = 7, **fields: Any) -> Mine:
+    def holds(self, issue: int = 7, **fields: Any) -> LeaseProof:
         """Acquire an issue, which must work."""
         won = self.keeper.acquire(issue, self.request(**fields))
         assert isinstance(won, Won), won
-        self.keeper.confirm(mine_of(won.tip.lease))
-        return mine_of(won.tip.lease)
+        self.keeper.confirm(proof_of(won.tip.lease))
+        return proof_of(won.tip.lease)
 
     def commit(self, text: str = "work") -> str:
         """Commit something in the worktree."""
@@ -78,9 +100,9 @@ class Worker:
         return sorted(path.name for path in (Path(self.place.shared_dir) / "intents").glob("*.json"))
 
 
-def later(seconds: float = 60, **fields: Any) -> Change:
+def later(seconds: float = 60, **fields: Any) -> LeaseChange:
     """Return a change some seconds after noon."""
-    return Change(NOW + timedelta(seconds=seconds), **fields)
+    return LeaseChange(NOW + timedelta(seconds=seconds), **fields)
 
 
 @dataclass
@@ -102,7 +124,8 @@ class Yard:
                 git(self.shared, "worktree", "add", "-q", "--detach", str(root))
             else:
                 git(self.directory, "clone", "-q", *options, self.address, str(root))
-            self.workers[name] = Worker(root, "clone" if self.kind == "clone" else "remote")
+            where = "clone" if self.kind == "clone" else "remote"
+            self.workers[name] = Worker(root, where, by_api=self.kind == "api")
         return self.workers[name]
 
     def tip(self, issue: int = 7) -> str:
@@ -138,8 +161,9 @@ class Yard:
             return json.loads(answer.read() or b"{}")
 
     def fault(self, kind: str, *, times: int = 1, service: str = "git-receive-pack", method: str = "POST") -> None:
-        """Order trouble for a git request."""
-        match = {"path": f"/octo/demo.git/{service}", "method": method}
+        """Order trouble for a git request, or for the mutation that takes its place."""
+        by_git = {"path": f"/octo/demo.git/{service}", "method": method}
+        match = {"operation": "UpdateRefs"} if self.kind == "api" else by_git
         self.control("POST", "faults", {"match": match, "times": times, "fault": kind})
 
     def requests(self) -> list[str]:
@@ -151,11 +175,14 @@ class Yard:
 
 @contextmanager
 def yard(kind: str, directory: Path) -> Iterator[Yard]:
-    """Open a yard of one kind: `file`, `http` or `clone`."""
-    if kind == "http":
+    """Open a yard of one kind: `file`, `http`, `api` (git may push branches only there) or `clone`."""
+    if kind in {"http", "api"}:
         with running("empty") as server:
             shared = server.world.repository("octo", "demo").git.path
-            yield Yard(kind, directory, shared, f"{server.url}/octo/demo.git", server.url)
+            opened = Yard(kind, directory, shared, f"{server.url}/octo/demo.git", server.url)
+            if kind == "api":
+                opened.control("POST", "act", {"act": "push_only", "patterns": ["refs/heads/*"]})
+            yield opened
         return
     bare = _bare(directory)
     if kind == "file":

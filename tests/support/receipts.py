@@ -4,15 +4,14 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from agent_sync.record.receipts.evidence import Ran, Slot, Work
-from agent_sync.record.receipts.master import MasterKey
-from agent_sync.record.receipts.receipt import Receipt
+from agent_sync.record.receipts.keys import MasterKey
+from agent_sync.record.receipts.receipt import CommandRun, Receipt, ReceiptSlot, ReceiptSubject
 from agent_sync.record.receipts.signing import sign
 
 MASTER = MasterKey(bytes(range(32)))
 OTHER_MASTER = MasterKey(bytes(range(1, 33)))
-SLOT = Slot("task-20261116-101500", 0, 2)
-RAN = Ran(
+SLOT = ReceiptSlot("task-20261116-101500", 0, 2)
+RAN = CommandRun(
     command="magex lint",
     argv=("sh", "-c", "magex lint"),
     cwd="/home/dev/project",
@@ -23,7 +22,7 @@ RAN = Ran(
     stdout_hash="a1" * 32,
     stderr_hash="b2" * 32,
 )
-WORK = Work(
+WORK = ReceiptSubject(
     step_name="analyze",
     attempt=1,
     kind="gate",
@@ -35,6 +34,6 @@ WORK = Work(
 )
 
 
-def receipt(exit_code: int = 0, *, slot: Slot = SLOT, master: MasterKey = MASTER, **ran: Any) -> Receipt:
+def receipt(exit_code: int = 0, *, slot: ReceiptSlot = SLOT, master: MasterKey = MASTER, **ran: Any) -> Receipt:
     """Return a signed receipt of a command that ended like this."""
     return sign(replace(RAN, exit_code=exit_code, **ran), WORK, slot, master)

@@ -3,9 +3,9 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from agent_sync.record.machine.machine import begun, moved
+from agent_sync.record.machine.machine import with_first_event, with_move
 from agent_sync.record.machine.model import Checkpoint, Record
-from agent_sync.record.machine.states import Move, State, Trigger
+from agent_sync.record.machine.states import CheckpointCause, RecordMove, RecordState
 from agent_sync.record.machine.templates import steps_of
 from agent_sync.record.receipts.receipt import Receipt
 from agent_sync.settings import Settings
@@ -19,16 +19,16 @@ NASTY = (
     "[link](https://x.invalid) ![i](x) @octo https://x.invalid `tick` ``two`` \\| \\` **bold** <!-- \x1b[31m\u202e\u2028> quote"
 )
 
-RUNNING = (Move.SETUP_COMPLETE, Move.START_STEP)
-WAYS: dict[State, tuple[Move, ...]] = {
-    State.INITIALIZING: (),
-    State.STEP_PENDING: (Move.SETUP_COMPLETE,),
-    State.STEP_RUNNING: RUNNING,
-    State.STEP_VALIDATING: (*RUNNING, Move.STEP_OUTPUT),
-    State.AWAITING_HUMAN: (*RUNNING, Move.STEP_OUTPUT, Move.VALIDATE_FAIL),
-    State.RECOVERING: (*RUNNING, Move.CRASH_DETECTED),
-    State.FAILED: (Move.SETUP_FAILED,),
-    State.ABANDONED: (*RUNNING, Move.ABANDON),
+RUNNING = (RecordMove.SETUP_COMPLETE, RecordMove.START_STEP)
+WAYS: dict[RecordState, tuple[RecordMove, ...]] = {
+    RecordState.INITIALIZING: (),
+    RecordState.STEP_PENDING: (RecordMove.SETUP_COMPLETE,),
+    RecordState.STEP_RUNNING: RUNNING,
+    RecordState.STEP_VALIDATING: (*RUNNING, RecordMove.STEP_OUTPUT),
+    RecordState.AWAITING_HUMAN: (*RUNNING, RecordMove.STEP_OUTPUT, RecordMove.VALIDATE_FAIL),
+    RecordState.RECOVERING: (*RUNNING, RecordMove.CRASH_DETECTED),
+    RecordState.FAILED: (RecordMove.SETUP_FAILED,),
+    RecordState.ABANDONED: (*RUNNING, RecordMove.ABANDON),
 }
 
 
@@ -42,17 +42,17 @@ def fresh_record(template: str = "bugfix", **fields: Any) -> Record:
         template=template,
         created_at=NOW,
         updated_at=NOW,
-        state=State.INITIALIZING,
+        state=RecordState.INITIALIZING,
         steps=steps_of(template, Settings()),
         worktree="/src/demo",
     )
-    return begun(record.model_copy(update=fields), NOW)
+    return with_first_event(record.model_copy(update=fields), NOW)
 
 
-def after(record: Record, *moves: Move) -> Record:
+def after(record: Record, *moves: RecordMove) -> Record:
     """Return the record after `moves`."""
     for move in moves:
-        record = moved(record, move, NOW)
+        record = with_move(record, move, NOW)
     return record
 
 
@@ -60,7 +60,7 @@ def at_step(name: str, template: str = "bugfix") -> Record:
     """Return a record whose step `name` is running."""
     record = after(fresh_record(template), *RUNNING)
     while record.current_step and record.current_step.step_name != name:
-        record = after(record, Move.STEP_COMPLETE, Move.START_STEP)
+        record = after(record, RecordMove.STEP_COMPLETE, RecordMove.START_STEP)
     return record
 
 
@@ -74,16 +74,16 @@ def with_checkpoint(record: Record, **fields: Any) -> Record:
         "step_index": step.step_index if step else 0,
         "attempt": step.attempt if step else 0,
         "description": "Initial commit",
-        "trigger": Trigger.COMMIT,
+        "trigger": CheckpointCause.COMMIT,
     }
     point = Checkpoint(**values | fields)
-    noted = moved(record, Move.CHECKPOINT, NOW, checkpoint=point.model_dump(mode="json"))
+    noted = with_move(record, RecordMove.CHECKPOINT, NOW, checkpoint=point.model_dump(mode="json"))
     return noted.model_copy(update={"checkpoints": (*record.checkpoints, point)})
 
 
 def with_receipt(record: Record, **fields: Any) -> Record:
     """Return the record with one more receipt, of its present step unless told otherwise."""
-    noted = moved(record, Move.RECEIPT, NOW)
+    noted = with_move(record, RecordMove.RECEIPT, NOW)
     made = receipt(record, **fields)
     return noted.model_copy(update={"receipts": (*record.receipts, made), "receipts_total": len(record.receipts) + 1})
 
@@ -132,13 +132,15 @@ def rich_record(text: str | None = None) -> Record:
         return usual if text is None else text
 
     record = fresh_record(description=foreign("fix null pointer in config"), branch=foreign("fix/null-pointer"))
-    record = with_receipt(after(record, Move.SETUP_COMPLETE, Move.START_STEP), command=foreign("make lint"))
-    record = with_receipt(after(record, Move.STEP_COMPLETE, Move.START_STEP), command=foreign("make plan | tee log"))
-    record = after(record, Move.STEP_COMPLETE, Move.START_STEP)
+    record = with_receipt(after(record, RecordMove.SETUP_COMPLETE, RecordMove.START_STEP), command=foreign("make lint"))
+    record = with_receipt(
+        after(record, RecordMove.STEP_COMPLETE, RecordMove.START_STEP), command=foreign("make plan | tee log")
+    )
+    record = after(record, RecordMove.STEP_COMPLETE, RecordMove.START_STEP)
     record = with_receipt(record, command=foreign("make test"), exit_code=2, step_name=foreign("implement"))
     record = with_receipt(record, command=foreign("make `all`"))
     record = with_checkpoint(record, description=foreign("Commit: Add nil check for config.Server field"))
-    record = with_checkpoint(record, description=foreign("PR #45: Fix it"), trigger=Trigger.PULL)
+    record = with_checkpoint(record, description=foreign("PR #45: Fix it"), trigger=CheckpointCause.PULL)
     assert record.current_step is not None
     step = record.current_step.model_copy(
         update={

@@ -10,13 +10,14 @@ from support.github import pull
 from agent_sync.task.claim.model import Claim, LeaseNote
 from agent_sync.task.claim.phases import Phase, WithheldBy
 from agent_sync.task.decision import actions, situations as s
-from agent_sync.task.decision.checks import CI
 from agent_sync.task.decision.facts import PullState
+from agent_sync.task.decision.feedback.checks import CI
 from agent_sync.task.decision.situation import Known, RecordSeen
-from agent_sync.task.decision.situations import Stage
+from agent_sync.task.decision.situations import RecordStage
 
 CHECKS = {"sha": "a" * 40, "passed": 1, "total": 2, "state": "running"}
-WAITING = RecordSeen("issue-42", Stage.WAITING, issue=42, waiting_for="the gates failed as often as is allowed")
+GREEN_CHECKS = CHECKS | {"state": "green", "passed": 2}
+WAITING = RecordSeen("issue-42", RecordStage.WAITING, issue=42, waiting_for="the gates failed as often as is allowed")
 TASK: dict[str, Any] = {"task_id": "fix-it", "step": "analyze", "validation": "agent-sync validate -- make test"}
 
 
@@ -48,34 +49,36 @@ def opened(**fields: Any) -> Claim:
 CASES = {
     "free": Case(s.Free(has_board=True)),
     "free, no board": Case(s.Free(has_board=False), known=Known(has_board=False)),
-    "an ended task": Case(s.Free(has_board=True), record=RecordSeen("t", Stage.ENDED)),
-    "the claim file is gone": Case(s.Unclaimed("issue-42", 42), record=RecordSeen("issue-42", Stage.RUNNING, issue=42)),
+    "an ended task": Case(s.Free(has_board=True), record=RecordSeen("t", RecordStage.ENDED)),
+    "the claim file is gone": Case(
+        s.Unclaimed("issue-42", 42), record=RecordSeen("issue-42", RecordStage.RUNNING, issue=42)
+    ),
     "a task to set up": Case(
-        s.Recorded("fix-it", Stage.SETTING_UP, "analyze", TASK["validation"]),
-        record=RecordSeen(stage=Stage.SETTING_UP, **TASK),
+        s.Recorded("fix-it", RecordStage.SETTING_UP, "analyze", TASK["validation"]),
+        record=RecordSeen(stage=RecordStage.SETTING_UP, **TASK),
     ),
     "a task to start": Case(
-        s.Recorded("fix-it", Stage.PENDING, "analyze", TASK["validation"]),
-        record=RecordSeen(stage=Stage.PENDING, **TASK),
+        s.Recorded("fix-it", RecordStage.PENDING, "analyze", TASK["validation"]),
+        record=RecordSeen(stage=RecordStage.PENDING, **TASK),
     ),
     "a task at work": Case(
-        s.Recorded("fix-it", Stage.RUNNING, "analyze", TASK["validation"]),
-        record=RecordSeen(stage=Stage.RUNNING, **TASK),
+        s.Recorded("fix-it", RecordStage.RUNNING, "analyze", TASK["validation"]),
+        record=RecordSeen(stage=RecordStage.RUNNING, **TASK),
     ),
     "a task in validation": Case(
-        s.Recorded("fix-it", Stage.VALIDATING, "analyze", TASK["validation"]),
-        record=RecordSeen(stage=Stage.VALIDATING, **TASK),
+        s.Recorded("fix-it", RecordStage.VALIDATING, "analyze", TASK["validation"]),
+        record=RecordSeen(stage=RecordStage.VALIDATING, **TASK),
     ),
     "a task that waits": Case(
         s.WaitingForHuman("fix-it", "who?", is_claim=False),
-        record=RecordSeen(stage=Stage.WAITING, waiting_for="who?", **TASK),
+        record=RecordSeen(stage=RecordStage.WAITING, waiting_for="who?", **TASK),
     ),
     "a task that crashed": Case(
         s.Crashed("fix-it", "Nothing was under way."),
-        record=RecordSeen(stage=Stage.RECOVERING, advice="Nothing was under way.", **TASK),
+        record=RecordSeen(stage=RecordStage.RECOVERING, advice="Nothing was under way.", **TASK),
     ),
     "coding": Case(s.Coding(42), claim()),
-    "coding, at work": Case(s.Coding(42), claim(), RecordSeen("issue-42", Stage.RUNNING, issue=42)),
+    "coding, at work": Case(s.Coding(42), claim(), RecordSeen("issue-42", RecordStage.RUNNING, issue=42)),
     "handed off": Case(s.Opening(42), claim(Phase.READY_FOR_PR)),
     "withheld by the gates": Case(
         s.Withheld(42, "Lint failed."), claim(Phase.READY_FOR_PR, withheld=withheld(WithheldBy.GATE, "Lint failed."))
@@ -97,6 +100,53 @@ CASES = {
     "ahead": Case(s.Ahead(45), opened(), known=Known(is_ahead=True)),
     "ahead of a red CI": Case(s.Ahead(45), opened(checks=CHECKS | {"state": "failed"}), known=Known(is_ahead=True)),
     "conflicting": Case(s.Conflicting(45), opened(feedback={"is_conflicting": True})),
+    "conflicting with a base": Case(
+        s.Conflicting(45, "origin/main"), opened(feedback={"is_conflicting": True, "upstream": "origin/main"})
+    ),
+    "the same failure again and again": Case(
+        s.CIStuck(45, ("lint",), 3),
+        opened(
+            checks=CHECKS | {"state": "failed", "failed": ["lint"]},
+            failures={"sha": "a" * 40, "fingerprint": "f", "rounds": 3},
+        ),
+    ),
+    "a failure of another commit": Case(
+        s.CIFailed(45, ("lint",)),
+        opened(
+            checks=CHECKS | {"state": "failed", "failed": ["lint"]},
+            failures={"sha": "b" * 40, "fingerprint": "f", "rounds": 3},
+        ),
+    ),
+    "waiting for approval": Case(
+        s.ApprovalNeeded(45, "https://github.com/r/1"),
+        opened(checks=CHECKS | {"state": "waiting for approval", "approval_url": "https://github.com/r/1"}),
+    ),
+    "review threads": Case(s.ThreadsOpen(45, 2), opened(feedback={"threads": 2}, checks=CHECKS)),
+    "ejected": Case(s.Ejected(45, "checks failed"), opened(feedback={"ejected": "checks failed"}, checks=GREEN_CHECKS)),
+    "in the queue": Case(s.InMergeQueue(45, 2), opened(feedback={"queue_position": 2}, checks=GREEN_CHECKS)),
+    "behind": Case(
+        s.BehindBase(45, "origin/main"),
+        opened(feedback={"is_behind": True, "upstream": "origin/main", "missing": "x"}, checks=GREEN_CHECKS),
+    ),
+    "blocked": Case(
+        s.MergeBlocked(45, "it is a draft"), opened(feedback={"missing": "it is a draft"}, checks=GREEN_CHECKS)
+    ),
+    "blocked while running": Case(
+        s.Watching(45, CI.RUNNING), opened(feedback={"missing": "a required review is missing"}, checks=CHECKS)
+    ),
+    "required checks missing": Case(
+        s.Watching(45, CI.MISSING, ("e2e",)),
+        opened(checks=CHECKS | {"state": "required checks missing", "missing": ["e2e"]}),
+    ),
+    "no CI": Case(s.AwaitingMerge(45, has_ci=False), opened(checks=CHECKS | {"state": "no CI configured", "total": 0})),
+    "seen behind": Case(
+        s.BehindBase(45, "up/main"),
+        opened(),
+        known=Known(pull=pull(45, merge_state="BEHIND", base="main"), remote="up"),
+    ),
+    "seen in the queue": Case(
+        s.InMergeQueue(45, 1), opened(checks=GREEN_CHECKS), known=Known(pull=pull(45, queue_position=1))
+    ),
     "CI failed": Case(s.CIFailed(45, ("lint",)), opened(checks=CHECKS | {"state": "failed", "failed": ["lint"]})),
     "changes requested": Case(
         s.ChangesRequested(45, ("mona",)), opened(feedback={"changes_requested_by": ["mona"]}, checks=CHECKS)
@@ -108,7 +158,7 @@ CASES = {
     "green, as the record knows": Case(
         s.AwaitingMerge(45),
         opened(checks=CHECKS | {"state": "green", "passed": 2}),
-        RecordSeen("issue-42", Stage.WAITING, issue=42, waiting_for="the merge", is_claims_wait=True),
+        RecordSeen("issue-42", RecordStage.WAITING, issue=42, waiting_for="the merge", is_claims_wait=True),
     ),
     "closed unmerged": Case(s.ClosedUnmerged(42, 45), opened(closed_unmerged=True)),
     "seen closed": Case(s.ClosedUnmerged(42, 45), opened(), known=Known(pull=pull(45, PullState.CLOSED))),
@@ -120,19 +170,19 @@ CASES = {
         s.NotClosed(42, "PR #45 is open"),
         claim(Phase.DONE, pr_number=45, withheld=withheld(WithheldBy.UNMERGED, "PR #45 is open")),
     ),
-    "left on a hook": Case(s.LeftOnHook(42, "main/w1"), claim(lease=note(left_on="main/w1")), WAITING),
+    "left on a hook": Case(s.OnHook(42, "main/w1"), claim(lease=note(left_on="main/w1")), WAITING),
     "lost": Case(s.Lost(42, "ann"), claim(Phase.DONE, lease=note(lost_to="ann"))),
     "left, then taken": Case(
         s.Lost(42, "bob"), claim(lease=note(left_on="main/w1")), known=Known(lease=actions.LeaseLost("bob"))
     ),
     "seen lost": Case(s.Lost(42, "ann"), claim(lease=note()), known=Known(lease=actions.LeaseLost("ann"))),
     "unknown": Case(
-        s.LeaseUnknown(42, "no answer"), claim(lease=note()), known=Known(lease=actions.LeaseUnknown("no answer"))
+        s.LeaseUnverified(42, "no answer"), claim(lease=note()), known=Known(lease=actions.LeaseUnknown("no answer"))
     ),
     "crashed": Case(
         s.Crashed("issue-42", "A checkpoint is there."),
         claim(),
-        RecordSeen("issue-42", Stage.RECOVERING, issue=42, advice="A checkpoint is there."),
+        RecordSeen("issue-42", RecordStage.RECOVERING, issue=42, advice="A checkpoint is there."),
     ),
     "waiting for a human": Case(
         s.WaitingForHuman("issue-42", WAITING.waiting_for, is_claim=True), claim(Phase.READY_FOR_PR), WAITING

@@ -47,6 +47,11 @@ class Theatre:
         }
         (self.stage.root / ".agent-claim.json").write_text(json.dumps(values | fields))
 
+    def edit_claim(self, **fields: Any) -> None:
+        """Change the claim that is there, as an agent's editor does."""
+        claim = self.stage.claim() or {}
+        (self.stage.root / ".agent-claim.json").write_text(json.dumps(claim | fields))
+
     def git(self, *arguments: str) -> str:
         """Run git in the clone."""
         done = subprocess.run(

@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from agent_sync.record.crash.proc import Process, ProcessHidden
+from agent_sync.record.crash.owner import Process, ProcessHidden
 from agent_sync.record.disk.store import RecordStore
-from agent_sync.record.machine.machine import begun, moved
+from agent_sync.record.machine.machine import with_first_event, with_move
 from agent_sync.record.machine.model import Checkpoint, Record
-from agent_sync.record.machine.states import Move, State, Trigger
+from agent_sync.record.machine.states import CheckpointCause, RecordMove, RecordState
 from agent_sync.record.machine.templates import steps_of
 from agent_sync.record.receipts.receipt import Receipt
 from agent_sync.settings import Settings
@@ -29,24 +29,24 @@ def begun_record(**fields: Any) -> Record:
         "template": "bugfix",
         "created_at": NOW,
         "updated_at": NOW,
-        "state": State.INITIALIZING,
+        "state": RecordState.INITIALIZING,
         "steps": steps_of("bugfix", Settings()),
         "worktree": "/nowhere/demo",
     }
-    return begun(Record(**(values | fields)), NOW)
+    return with_first_event(Record(**(values | fields)), NOW)
 
 
 def stored(directory: Path, **fields: Any) -> RecordStore:
     """Return the store of a record that was just created and set up."""
     store = RecordStore(directory)
     store.create(begun_record(**fields))
-    store.update(lambda record: moved(record, Move.SETUP_COMPLETE, NOW), NOW)
+    store.update(lambda record: with_move(record, RecordMove.SETUP_COMPLETE, NOW), NOW)
     return store
 
 
 def noted(number: int = 0) -> Callable[[Record], Record]:
     """Return a change that adds one event, told apart by a number."""
-    return lambda record: moved(record, Move.CHECKPOINT, LATER, number=number)
+    return lambda record: with_move(record, RecordMove.CHECKPOINT, LATER, number=number)
 
 
 def with_events(count: int) -> Callable[[Record], Record]:
@@ -54,7 +54,7 @@ def with_events(count: int) -> Callable[[Record], Record]:
 
     def change(record: Record) -> Record:
         for number in range(count):
-            record = moved(record, Move.CHECKPOINT, LATER, number=number)
+            record = with_move(record, RecordMove.CHECKPOINT, LATER, number=number)
         return record
 
     return change
@@ -62,7 +62,9 @@ def with_events(count: int) -> Callable[[Record], Record]:
 
 def checkpoint(number: int) -> Checkpoint:
     """Return a checkpoint."""
-    return Checkpoint(checkpoint_id=f"ckpt-{number:08x}", created_at=NOW, description="x", trigger=Trigger.MANUAL)
+    return Checkpoint(
+        checkpoint_id=f"ckpt-{number:08x}", created_at=NOW, description="x", trigger=CheckpointCause.MANUAL
+    )
 
 
 def receipt(number: int, receipt_id: str = "") -> Receipt:
@@ -128,7 +130,7 @@ def saved_once(directory: Path) -> Record:
     """Save a change that touches every file there is: an event, one archived, a receipt, and the outcome."""
 
     def change(record: Record) -> Record:
-        ended = moved(record, Move.ABANDON, LATER, reason="x")
+        ended = with_move(record, RecordMove.ABANDON, LATER, reason="x")
         return ended.model_copy(update={"receipts": (receipt(1),), "receipts_total": 1})
 
     return RecordStore(directory).update(change, LATER)

@@ -1,12 +1,17 @@
 """A GitHub that nobody may ask; a fake extends it and answers what its tests need."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Never
 
+from agent_sync.gateway.abilities import Ability
 from agent_sync.gateway.port import Gateway
+from agent_sync.gateway.ref_values import ApiCommit, TreeEntry
 from agent_sync.task.decision.actions import CardChange, CloseTask, OpenPull
-from agent_sync.task.decision.facts import Card, Closing, Lookup, NoCard, Pull
-from agent_sync.task.decision.tasks import BoardIssue, BoardSeen, BoardShape, Convoy, Person, Task
+from agent_sync.task.decision.facts import Card, ClosingFacts, Lookup, NoCard, Pull
+from agent_sync.task.decision.feedback.reviews import Review
+from agent_sync.task.decision.pull_orders import PullExtras, PullUpdate
+from agent_sync.task.decision.tasks import BoardColumn, BoardIssue, BoardSeen, BoardShape, Convoy, Person, Task
+from agent_sync.task.failures.failure import JobOutput
 
 
 class UnaskedGitHub(Gateway):
@@ -25,9 +30,17 @@ class UnaskedGitHub(Gateway):
         """Fail."""
         _fail("open_pull", order)
 
-    def pull(self, number: int, *, with_checks: bool) -> Pull:
+    def update_pull(self, pull: Pull, update: PullUpdate, change: CardChange | None) -> tuple[tuple[str, ...], str]:
         """Fail."""
-        _fail("pull", number, with_checks)
+        _fail("update_pull", pull, update, change)
+
+    def add_extras(self, pull: Pull, extras: PullExtras) -> tuple[str, ...]:
+        """Fail."""
+        _fail("add_extras", pull, extras)
+
+    def pull(self, number: int, *, with_checks: bool, issue: int | None = None) -> Pull:
+        """Fail."""
+        _fail("pull", number, with_checks, issue)
 
     def branch_pull(self, branch: str) -> Pull | None:
         """Fail."""
@@ -41,7 +54,7 @@ class UnaskedGitHub(Gateway):
         """Fail."""
         _fail("move_card", change)
 
-    def closing(self, *, issue: int, pull: int | None, branch: str, marker: str) -> Closing:
+    def closing(self, *, issue: int, pull: int | None, branch: str, marker: str) -> ClosingFacts:
         """Fail."""
         _fail("closing", issue, pull, branch, marker)
 
@@ -53,9 +66,21 @@ class UnaskedGitHub(Gateway):
         """Fail."""
         _fail("task", issue)
 
+    def add_card(self, issue_id: str, project_id: str) -> Card:
+        """Fail."""
+        _fail("add_card", issue_id, project_id)
+
+    def comment(self, issue_id: str, body: str) -> None:
+        """Fail."""
+        _fail("comment", issue_id, body)
+
     def claim_task(self, task: Task, change: CardChange | None) -> str:
         """Fail."""
         _fail("claim_task", task, change)
+
+    def link_branch(self, task: Task, branch: str, sha: str) -> bool:
+        """Fail."""
+        _fail("link_branch", task, branch, sha)
 
     def release_task(self, task: Task, change: CardChange | None) -> str:
         """Fail."""
@@ -77,6 +102,10 @@ class UnaskedGitHub(Gateway):
         """Fail."""
         _fail("board")
 
+    def board_columns(self, limit: int) -> tuple[BoardColumn, ...]:
+        """Fail."""
+        _fail("board_columns", limit)
+
     def board_issues(self, text: str = "") -> Iterator[BoardIssue]:
         """Fail."""
         _fail("board_issues", text)
@@ -89,9 +118,61 @@ class UnaskedGitHub(Gateway):
         """Fail."""
         _fail("viewer")
 
-    def job_log(self, check_url: str) -> str:
+    def failed_job(self, check_url: str) -> JobOutput:
         """Fail."""
-        _fail("job_log", check_url)
+        _fail("failed_job", check_url)
+
+    def rerun_failed_jobs(self, check_urls: tuple[str, ...]) -> None:
+        """Fail."""
+        _fail("rerun_failed_jobs", check_urls)
+
+    def request_review(self, pull: Pull, reviews: tuple[Review, ...]) -> None:
+        """Fail."""
+        _fail("request_review", pull, reviews)
+
+    def reply(self, thread: str, body: str) -> str:
+        """Fail."""
+        _fail("reply", thread, body)
+
+    def comment_on_pull(self, pull_id: str, body: str) -> None:
+        """Fail."""
+        _fail("comment_on_pull", pull_id, body)
+
+    def resolve_thread(self, thread: str) -> None:
+        """Fail."""
+        _fail("resolve_thread", thread)
+
+    def abilities(self) -> tuple[Ability, ...]:
+        """Fail."""
+        _fail("abilities")
+
+    def refs_below(self, name: str) -> Mapping[str, str]:
+        """Fail."""
+        _fail("refs_below", name)
+
+    def read_commit(self, sha: str) -> ApiCommit:
+        """Fail."""
+        _fail("read_commit", sha)
+
+    def read_tree(self, sha: str) -> tuple[TreeEntry, ...]:
+        """Fail."""
+        _fail("read_tree", sha)
+
+    def read_blob(self, sha: str) -> bytes:
+        """Fail."""
+        _fail("read_blob", sha)
+
+    def store_tree(self, files: Mapping[str, bytes]) -> str:
+        """Fail."""
+        _fail("store_tree", files)
+
+    def store_commit(self, commit: ApiCommit) -> ApiCommit:
+        """Fail."""
+        _fail("store_commit", commit)
+
+    def update_refs(self, updates: Sequence[tuple[str, str, str]]) -> None:
+        """Fail."""
+        _fail("update_refs", updates)
 
 
 def _fail(name: str, *arguments: object) -> Never:

@@ -5,7 +5,7 @@ from typing import Any
 
 from agent_sync.work.hook import moves
 from agent_sync.work.hook.evidence import Standpoint, evidence_of
-from agent_sync.work.hook.model import Handoff, Hook, HookError, HookResult, HookTask, Outcome
+from agent_sync.work.hook.model import Handoff, HookError, HookResult, HookTask, ResultStatus, WorkHook
 from agent_sync.work.hook.moves import Assignment, Holding
 from agent_sync.work.hook.names import WorkerName
 
@@ -40,17 +40,17 @@ def holding(issue: int = 42, **fields: Any) -> Holding:
     return Holding(**(values | fields))
 
 
-def slung(issue: int = 42, **fields: Any) -> Hook:
+def slung(issue: int = 42, **fields: Any) -> WorkHook:
     """Return a hook with work on it that nobody has begun."""
-    return moves.slung(None, Assignment(task(issue, **fields), TOOLS), holding(issue), WORKER).hook
+    return moves.after_sling(None, Assignment(task(issue, **fields), TOOLS), holding(issue), WORKER).hook
 
 
-def started(issue: int = 42, **fields: Any) -> Hook:
+def started(issue: int = 42, **fields: Any) -> WorkHook:
     """Return a hook whose work is under way."""
-    return moves.started(slung(issue, **fields), holding(issue), NOW + MINUTE, is_resumed=False).hook
+    return moves.after_start(slung(issue, **fields), holding(issue), NOW + MINUTE, is_resumed=False).hook
 
 
-def handed_off(issue: int = 42) -> Hook:
+def handed_off(issue: int = 42) -> WorkHook:
     """Return a hook whose work was left for the next session."""
     handoff = Handoff(
         reason="context_limit",
@@ -61,26 +61,26 @@ def handed_off(issue: int = 42) -> Hook:
         by="main/w1",
         count=1,
     )
-    return moves.handed_off(started(issue), handoff, holding(issue)).hook
+    return moves.after_handoff(started(issue), handoff, holding(issue)).hook
 
 
-def result(hook: Hook, *, fails: bool = False, recoverable: bool = True) -> HookResult:
+def result(hook: WorkHook, *, fails: bool = False, recoverable: bool = True) -> HookResult:
     """Return a result for a hook's task."""
     assert hook.task
     output: dict[str, Any] | None = None if fails else {"patch": "done"}
     evidence = evidence_of(hook.task, output, NOW + 3 * MINUTE, Standpoint("b" * 40, "c" * 40))
     error = HookError(code="E1", message="it broke", recoverable=recoverable) if fails else None
-    status = Outcome.FAILED if fails else Outcome.COMPLETE
+    status = ResultStatus.FAILED if fails else ResultStatus.COMPLETE
     return HookResult(task_id=hook.task.id, status=status, output=output, error=error, evidence=evidence)
 
 
-def complete(issue: int = 42) -> Hook:
+def complete(issue: int = 42) -> WorkHook:
     """Return a hook whose work is done."""
     hook = started(issue)
-    return moves.finished(hook, result(hook), holding(issue)).hook
+    return moves.after_result(hook, result(hook), holding(issue)).hook
 
 
-def failed(issue: int = 42, *, recoverable: bool = True) -> Hook:
+def failed(issue: int = 42, *, recoverable: bool = True) -> WorkHook:
     """Return a hook whose work has failed."""
     hook = started(issue)
-    return moves.finished(hook, result(hook, fails=True, recoverable=recoverable), holding(issue)).hook
+    return moves.after_result(hook, result(hook, fails=True, recoverable=recoverable), holding(issue)).hook

@@ -7,23 +7,25 @@ from support.github import CARD, pull
 
 from agent_sync.gates.pull import NO_GATE
 from agent_sync.settings import Settings
+from agent_sync.task.claim.model import LeaseNote
 from agent_sync.task.claim.phases import Phase
 from agent_sync.task.decision import actions as a
-from agent_sync.task.decision.checks import CI, Check
 from agent_sync.task.decision.decide import decide
-from agent_sync.task.decision.facts import Branch, Closing, Facts, GateSeen, Lookup, NoCard, PullState, Trigger
+from agent_sync.task.decision.facts import Branch, ClosingFacts, Facts, GateSeen, Lookup, NoCard, PullState, Trigger
+from agent_sync.task.decision.feedback.checks import CI, CheckRun
 from agent_sync.task.decision.needs import AskBranch, AskCard, AskClosing, AskGate, AskLookup, AskPull, needs
-from agent_sync.task.decision.pr_body import marker
-from agent_sync.task.decision.steps import STEPS, Step
+from agent_sync.task.decision.pull_text import claim_marker
+from agent_sync.task.decision.steps import STEPS, TaskStep
 
 SHA = "a" * 40
 HERE = Branch(SHA, is_current=True)
 LOOKUP = Lookup("R_1", "main", SHA, 1, (), CARD)
-CLOSING = Closing("I_42", is_open=True, title="t", has_comment=False, pull=pull(state=PullState.MERGED), card=CARD)
+CLOSING = ClosingFacts("I_42", is_open=True, title="t", has_comment=False, pull=pull(state=PullState.MERGED), card=CARD)
 READY = claim(Phase.READY_FOR_PR)
+LEASED = READY.model_copy(update={"lease": LeaseNote(where="remote", epoch=1, nonce="n", renewed_at=NOW, ttl_s=3600.0)})
 OPEN = claim(Phase.PR_CREATED, pr_number=107, status="In Review", last_synced_status="In Review")
 DONE = claim(Phase.DONE, pr_number=107, status="In Review", last_synced_status="In Review")
-GREEN = (Check("lint", "SUCCESS"), Check("test", "SUCCESS"))
+GREEN = (CheckRun("lint", "SUCCESS"), CheckRun("test", "SUCCESS"))
 BEHIND = {"status": "In Review", "last_synced_status": "In Progress"}
 ACTING = [Trigger.STOP, Trigger.IDLE, Trigger.REWAKE, Trigger.SYNC]
 WATCHING = [Trigger.IDLE, Trigger.REWAKE, Trigger.SYNC]
@@ -38,9 +40,9 @@ def kinds(decided):
     names = []
     for action in decided:
         match action:
-            case a.Record(a.Withheld(_, notice)):
+            case a.RecordOutcome(a.StepWithheld(_, notice)):
                 names.append("withheld " + notice.id.split(":")[0])
-            case a.Record(outcome):
+            case a.RecordOutcome(outcome):
                 names.append(type(outcome).__name__)
             case a.Say(notice):
                 names.append("say " + notice.id.split(":")[0])
@@ -53,7 +55,7 @@ def kinds(decided):
 @pytest.mark.parametrize("phase", Phase)
 def test_every_trigger_and_phase_has_a_step(trigger, phase):
     """No combination is left to chance: the table names a step for each."""
-    assert isinstance(STEPS[trigger][phase], Step)
+    assert isinstance(STEPS[trigger][phase], TaskStep)
 
 
 @pytest.mark.parametrize("trigger", Trigger)
@@ -66,7 +68,7 @@ def test_coding_in_step_with_the_board_asks_nothing(trigger):
 @pytest.mark.parametrize("trigger", [Trigger.SESSION_START, Trigger.TOOL, Trigger.PROMPT])
 @pytest.mark.parametrize("phase", [Phase.CODING, Phase.READY_FOR_PR, Phase.PR_CREATED, Phase.DONE])
 def test_triggers_that_only_tell_ask_nothing_of_github(trigger, phase):
-    """Session start, prompts and tool calls never make the lifecycle act."""
+    """Session start, prompts and tool calls never make the lifecycle act; a session looks at its pull request only."""
     held = claim(phase, **BEHIND)
     assert needs(trigger, held, facts()) == ()
     assert decide(trigger, held, facts()) == ()
@@ -80,7 +82,7 @@ def test_triggers_that_only_tell_ask_nothing_of_github(trigger, phase):
         pytest.param(Trigger.STOP, claim(Phase.READY_FOR_PR, branch=""), {}, [], id="stop, ready, no branch"),
         pytest.param(Trigger.STOP, claim(Phase.READY_FOR_PR, summary=" "), {}, [], id="stop, ready, no summary"),
         pytest.param(Trigger.STOP, OPEN, {}, [], id="stop, PR open"),
-        pytest.param(Trigger.IDLE, OPEN, {}, [AskPull(107, with_checks=True)], id="idle, PR open, never polled"),
+        pytest.param(Trigger.IDLE, OPEN, {}, [AskPull(107, 42)], id="idle, PR open, never polled"),
         pytest.param(Trigger.STOP, DONE, {}, [AskClosing(42, 107, DONE.branch)], id="stop, done"),
         pytest.param(
             Trigger.REWAKE,
@@ -94,7 +96,7 @@ def test_triggers_that_only_tell_ask_nothing_of_github(trigger, phase):
             claim(Phase.CODING, refused_status="In Review", **BEHIND),
             {},
             [],
-            id="a refused status is not tried again",
+            id="without a board a refused status is not tried again",
         ),
         pytest.param(
             Trigger.SYNC,
@@ -120,9 +122,10 @@ def test_questions_are_few(trigger, held, known, expected):
     ],
 )
 def test_checks_are_polled_every_two_minutes(ago, expected):
-    """Inside the backoff only the merge state is asked; a stamp from the future never stops polling."""
+    """Inside the backoff nothing is asked; a stamp from the future never stops polling."""
     held = OPEN.model_copy(update={"last_check_poll": NOW - ago})
-    assert (AskPull(107, with_checks=expected),) == needs(Trigger.IDLE, held, facts())
+    assert needs(Trigger.IDLE, held, facts()) == ((AskPull(107, 42),) if expected else ())
+    assert needs(Trigger.SYNC, held, facts()) == needs(Trigger.SESSION_START, held, facts()) == (AskPull(107, 42),)
 
 
 @pytest.mark.parametrize("trigger", ACTING)
@@ -201,11 +204,35 @@ def test_paused_asks_nothing(trigger, phase):
                 "branch": HERE,
                 "gate": NO_GATE,
                 "lookup": replace(
-                    LOOKUP, pulls=(replace(pull(state=PullState.MERGED, body=marker(READY)), head_sha="c" * 40),)
+                    LOOKUP, pulls=(replace(pull(state=PullState.MERGED, body=claim_marker(READY)), head_sha="c" * 40),)
+                ),
+            },
+            ["OpenPull"],
+            id="merged PR of an earlier round with the same name",
+        ),
+        pytest.param(
+            LEASED,
+            {
+                "branch": HERE,
+                "gate": NO_GATE,
+                "lookup": replace(
+                    LOOKUP, pulls=(replace(pull(state=PullState.MERGED, body=claim_marker(LEASED)), head_sha="c" * 40),)
                 ),
             },
             ["AdoptPull"],
-            id="old PR with our marker",
+            id="merged PR of this very lease",
+        ),
+        pytest.param(
+            LEASED.model_copy(update={"pr_number": 107}),
+            {
+                "branch": HERE,
+                "gate": NO_GATE,
+                "lookup": replace(
+                    LOOKUP, pulls=(replace(pull(state=PullState.MERGED, body=claim_marker(LEASED)), head_sha="c" * 40),)
+                ),
+            },
+            ["OpenPull"],
+            id="handed off again after the merge",
         ),
         pytest.param(
             READY,
@@ -264,8 +291,8 @@ def test_what_is_done_at_every_acting_trigger(trigger, held, known, expected):
         pytest.param(pull(state=PullState.CLOSED), ["PullClosed"], id="closed"),
         pytest.param(pull(checks=()), ["ChecksNoted"], id="no checks yet"),
         pytest.param(pull(checks=GREEN), ["ChecksNoted"], id="green"),
-        pytest.param(pull(checks=(*GREEN, Check("slow", "IN_PROGRESS"))), ["ChecksUnsettled"], id="running"),
-        pytest.param(pull(checks=(*GREEN, Check("bad", "FAILURE"))), ["ChecksUnsettled"], id="failed"),
+        pytest.param(pull(checks=(*GREEN, CheckRun("slow", "IN_PROGRESS"))), ["ChecksUnsettled"], id="running"),
+        pytest.param(pull(checks=(*GREEN, CheckRun("bad", "FAILURE"))), ["ChecksUnsettled"], id="failed"),
         pytest.param(pull(checks=None, checks_note="no permission"), ["ChecksNoted"], id="checks cannot be seen"),
         pytest.param(pull(checks=None), [], id="inside the backoff"),
         pytest.param(pull(is_conflicting=True), ["FeedbackNoted", "say conflict"], id="conflict"),
@@ -317,7 +344,7 @@ def test_old_merge_of_a_branch_used_again_is_no_merge_of_this_task():
     lost = DONE.model_copy(update={"pr_number": None})
     foreign = replace(CLOSING, pull=pull(9, PullState.MERGED))
     assert kinds(decide(Trigger.STOP, lost, facts(closing=foreign))) == ["withheld not-merged"]
-    own = replace(CLOSING, pull=pull(9, PullState.MERGED, body=marker(lost)))
+    own = replace(CLOSING, pull=pull(9, PullState.MERGED, body=claim_marker(lost)))
     assert kinds(decide(Trigger.STOP, lost, facts(closing=own))) == ["CloseTask", "DeleteClaim"]
 
 

@@ -7,27 +7,32 @@ from support.github import pull
 from agent_sync.task.claim.model import FeedbackSeen, WithheldNote
 from agent_sync.task.claim.phases import Phase, WithheldBy
 from agent_sync.task.decision import actions as a
-from agent_sync.task.decision.checks import CI, Verdict
 from agent_sync.task.decision.evolve import ImpossibleTransition, evolve
+from agent_sync.task.decision.feedback import feedback_actions as f
+from agent_sync.task.decision.feedback.checks import CI, ChecksVerdict
+from agent_sync.task.decision.notice import Notice
 from agent_sync.task.decision.steps import TRANSITIONS
 
-NOTICE = a.Notice("i", "t")
-VERDICT = Verdict(CI.RUNNING, "a" * 40, passed=2, running=1)
+NOTICE = Notice("i", "t")
+VERDICT = ChecksVerdict(CI.RUNNING, "a" * 40, passed=2, running=1)
 OUTCOMES = [
     a.BranchPushed("a"),
     a.PullOpened(pull(), "In Review"),
     a.PullAdopted(pull(), "In Review"),
     a.PullRefused("no"),
-    a.Withheld(WithheldBy.GATE, NOTICE),
+    a.StepWithheld(WithheldBy.GATE, NOTICE),
     a.FeedbackNoted(pull(is_conflicting=True)),
+    f.JobsRerun(pull(), ("lint",), "network failed"),
+    f.ReviewRequested(pull(), ("mona",), ("PRR_1",)),
     a.CardMoved("In Review"),
     a.CardRefused("In Review", "why"),
     a.ChecksUnsettled(pull(), VERDICT, NOW),
     a.ChecksNoted(pull(), VERDICT, NOW),
     a.PullMerged(pull()),
+    a.ClosedByMerge(pull()),
     a.PullClosed(pull()),
     a.PullReopened(pull()),
-    a.Paused(NOW),
+    a.PauseNoted(NOW),
     a.HandedOff("s", "b", draft=False, status="In Review"),
     a.Consented(even_unmerged=True),
     a.TaskClosed(),
@@ -108,14 +113,14 @@ def test_every_outcome_is_tried_here():
         ),
         pytest.param(
             Phase.READY_FOR_PR,
-            a.Withheld(WithheldBy.COMMITS, NOTICE),
+            a.StepWithheld(WithheldBy.COMMITS, NOTICE),
             {"withheld": WithheldNote(by=WithheldBy.COMMITS, reason="t"), "phase": Phase.READY_FOR_PR},
             id="why there is no PR is kept",
         ),
         pytest.param(
             Phase.PR_CREATED,
             a.FeedbackNoted(pull(changes_requested_by=("mona",))),
-            {"feedback": FeedbackSeen(changes_requested_by=("mona",))},
+            {"feedback": FeedbackSeen(changes_requested_by=("mona",), missing="changes requested")},
             id="who wants changes is kept",
         ),
         pytest.param(
@@ -131,7 +136,7 @@ def test_fields_that_change_together(phase, outcome, expected):
 
 def test_a_pause_ends_with_the_next_success():
     """The moment GitHub named is forgotten as soon as something worked again."""
-    paused = evolve(claim(), a.Paused(NOW + timedelta(minutes=1)))
+    paused = evolve(claim(), a.PauseNoted(NOW + timedelta(minutes=1)))
     assert paused.not_before == NOW + timedelta(minutes=1)
     assert evolve(paused, a.CardMoved("x")).not_before is None
     assert evolve(paused, a.Said(NOTICE)).not_before is not None
@@ -139,6 +144,6 @@ def test_a_pause_ends_with_the_next_success():
 
 def test_a_new_attempt_forgets_why_the_last_one_failed():
     """What withheld the pull request is forgotten with the next handoff and once it is open."""
-    withheld = evolve(claim(Phase.READY_FOR_PR), a.Withheld(WithheldBy.COMMITS, NOTICE))
+    withheld = evolve(claim(Phase.READY_FOR_PR), a.StepWithheld(WithheldBy.COMMITS, NOTICE))
     again = a.HandedOff("s", "b", draft=False, status="In Review")
     assert [evolve(withheld, outcome).withheld for outcome in (again, a.PullOpened(pull(), "x"))] == [None, None]

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, strategies as st
 from support.claims import NOW, claim
 
-from agent_sync.task.claim.merge import merged
 from agent_sync.task.claim.model import parse
 from agent_sync.task.claim.phases import Phase
+from agent_sync.task.claim.store import merged_claim
 
 BASE = {"phase": Phase.CHECKS_RUNNING, "pr_number": 107, "status": "In Review", "last_synced_status": "In Review"}
 
@@ -53,14 +53,14 @@ BASE = {"phase": Phase.CHECKS_RUNNING, "pr_number": 107, "status": "In Review", 
 def test_both_sides_are_kept(theirs, ours, expected):
     """Each row: what the editor wrote, what the hook wrote, what must stand in the end."""
     base = claim(**BASE)
-    result = merged(base=base, theirs=claim(**BASE | theirs), ours=claim(**BASE | ours))
+    result = merged_claim(base=base, theirs=claim(**BASE | theirs), ours=claim(**BASE | ours))
     assert expected == {key: getattr(result, key) for key in expected}
 
 
 def test_unknown_field_can_be_taken_out():
     """A foreign field that its owner deleted does not come back as null."""
     base = claim(**BASE, note="x")
-    assert "note" not in merged(base=base, theirs=claim(**BASE), ours=base).model_dump()
+    assert "note" not in merged_claim(base=base, theirs=claim(**BASE), ours=base).model_dump()
 
 
 FIELDS = st.fixed_dictionaries(
@@ -80,8 +80,8 @@ FIELDS = st.fixed_dictionaries(
 def test_one_sided_changes_always_stand(start, change):
     """A hook's change stands whole when nobody else wrote; an editor's phase, texts and own fields always do."""
     base, changed = claim(**start), claim(**start | change)
-    assert changed == merged(base=base, theirs=base, ours=changed)
-    theirs = merged(base=base, theirs=changed, ours=base)
+    assert changed == merged_claim(base=base, theirs=base, ours=changed)
+    theirs = merged_claim(base=base, theirs=changed, ours=base)
     assert (changed.phase, changed.summary, changed.status) == (theirs.phase, theirs.summary, theirs.status)
     assert theirs.pr_number == (changed.pr_number or base.pr_number)
 
@@ -103,7 +103,7 @@ LATER = LEASE | {"sha": "2", "renewed_at": NOW + timedelta(minutes=15)}
 )
 def test_lease_is_kept_by_agent_sync_alone(base, theirs, ours, expected):
     """The later word on one holding stands, and what an editor makes of it does not."""
-    result = merged(base=claim(lease=base), theirs=claim(lease=theirs), ours=claim(lease=ours))
+    result = merged_claim(base=claim(lease=base), theirs=claim(lease=theirs), ours=claim(lease=ours))
     assert result == claim(lease=expected)
 
 

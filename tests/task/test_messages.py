@@ -6,15 +6,17 @@ from support.github import pull
 
 from agent_sync.task.claim.phases import Phase
 from agent_sync.task.decision import messages as m
-from agent_sync.task.decision.checks import CI, Verdict
-from agent_sync.task.decision.facts import PullState
+from agent_sync.task.decision.facts import Branch, GateSeen, PullState
+from agent_sync.task.decision.feedback import pull_messages as p
+from agent_sync.task.decision.feedback.checks import CI, ChecksVerdict
+from agent_sync.task.decision.feedback.ci_messages import checks_polled
 
 URL = "https://github.com/octo/demo/pull/107"
 HELD = claim(Phase.READY_FOR_PR, pr_number=107)
 
 
 def ci(kind, **numbers):
-    return m.checks_polled(pull(), Verdict(kind, "a" * 40, **numbers))
+    return checks_polled(pull(merge_state="CLEAN"), ChecksVerdict(kind, "a" * 40, **numbers))
 
 
 @pytest.mark.parametrize(
@@ -32,7 +34,7 @@ def ci(kind, **numbers):
             'CI: 7 FAILED — "a", "b", "c", "d", "e" and 2 more (PR #107, 0/8 passed, 1 running).',
         ),
         (ci(CI.NONE), "CI: no checks reported yet for PR #107."),
-        (m.merged(HELD, pull(), "s"), "PR #107 merged! Should I close issue #42?"),
+        (m.pull_merged(HELD, pull(), "s"), "PR #107 merged! Should I close issue #42? `/done` says yes."),
         (m.task_closed(HELD, trouble="", done="Done"), "Issue #42 closed. Board → Done. Signal file cleaned up."),
         (
             m.task_closed(HELD, trouble="No board.", done="Done"),
@@ -47,15 +49,15 @@ def ci(kind, **numbers):
             "Issue #42 not closed: there is no merged PR for it. `agent-sync done --yes` closes it anyway.",
         ),
         (
-            m.paused(claim(not_before=NOW + timedelta(minutes=5))),
+            m.github_paused(claim(not_before=NOW + timedelta(minutes=5))),
             "GitHub's rate limit is reached: issue #42 is paused until 12:05:00 UTC.",
         ),
-        (m.changes_requested(pull(changes_requested_by=("mona",))), f'Changes requested on PR #107 by "mona": {URL}'),
-        (m.conflicting(pull()), f"PR #107 conflicts with its base branch and cannot be merged: {URL}"),
-        (m.reopened(pull()), f"PR #107 is open again: {URL}"),
+        (p.changes_requested(pull(changes_requested_by=("mona",))), f'PR #107: changes requested by "mona": {URL}'),
+        (p.conflicting(pull()), f"PR #107 conflicts with its base branch and cannot be merged: {URL}"),
+        (m.pull_reopened(pull()), f"PR #107 is open again: {URL}"),
         (
             m.board_trouble(HELD, 'The board has no status "X". It has: Todo, Done.', "X"),
-            'Board not updated for issue #42 (wanted: X). The board has no status "X". It has: Todo, Done.',
+            'Board not updated for issue #42 (wanted: X). The board has no status "X". It has: Todo, Done. Later events try again; `agent-sync sync` does so at once.',
         ),
         (
             m.closed_unmerged(HELD, pull()),
@@ -92,15 +94,15 @@ def test_sentence(notice, expected):
     ("notice", "wakes"),
     [
         (ci(CI.FAILED, failed=("x",)), True),
-        (ci(CI.GREEN, passed=1), True),
+        (ci(CI.GREEN, passed=1), False),
         (ci(CI.RUNNING, running=1), False),
         (ci(CI.NONE), False),
-        (m.merged(HELD, pull(), "s"), True),
+        (m.pull_merged(HELD, pull(), "s"), True),
         (m.closed_unmerged(HELD, pull()), True),
-        (m.conflicting(pull()), True),
-        (m.changes_requested(pull()), True),
+        (p.conflicting(pull()), True),
+        (p.changes_requested(pull()), True),
         (m.pull_opened(pull()), False),
-        (m.paused(HELD), False),
+        (m.github_paused(HELD), False),
     ],
 )
 def test_what_is_worth_a_turn(notice, wakes):
@@ -141,3 +143,48 @@ def test_foreign_names_are_one_harmless_line():
     assert "\u202e" not in text
     assert "\u200b" not in text
     assert len(text) < 200
+
+
+@pytest.mark.parametrize(
+    ("notice", "step"),
+    [
+        (ci(CI.FAILED, failed=("x",)), "Fixes are published by `agent-sync handoff`."),
+        (p.changes_requested(pull(changes_requested_by=("mona",))), "Fixes are published by `agent-sync handoff`."),
+        (p.conflicting(pull()), "Fixes are published by `agent-sync handoff`."),
+        (m.pull_merged(HELD, pull(), "s"), "Ask the human, and leave it to them: they type `/done`."),
+    ],
+)
+def test_wake_up_says_the_next_step(notice, step):
+    """What wakes the agent has the address of the pull request and the next step."""
+    assert step in notice.agent_text
+    assert URL in notice.agent_text
+
+
+@pytest.mark.parametrize(
+    "notice",
+    [m.pull_adopted(pull()), m.task_closed(HELD, trouble="", done="Done"), ci(CI.GREEN, passed=1), ci(CI.NONE)],
+    ids=lambda notice: notice.text,
+)
+def test_what_is_no_news_waits_for_the_next_prompt(notice):
+    """No model turn is spent on what the agent knows or need not act upon."""
+    assert notice.can_wait
+    assert not notice.wakes
+
+
+def test_green_wakes_where_that_is_wanted():
+    """`notify.green` wakes the agent once when all checks are green."""
+    verdict = ChecksVerdict(CI.GREEN, "a" * 40, passed=1)
+    assert checks_polled(pull(), verdict, wakes_green=True).wakes
+
+
+def test_ready_to_merge_is_githubs_word():
+    """Green checks alone do not make a pull request ready: reviews or rules may be missing."""
+    verdict = ChecksVerdict(CI.GREEN, "a" * 40, passed=1)
+    assert "PR #107 is not ready to merge: a rule" in checks_polled(pull(merge_state="BLOCKED"), verdict).text
+
+
+def test_uncommitted_work_is_to_be_committed():
+    """Gates that passed on uncommitted work are not asked to pass again: the commit is missing."""
+    passed = GateSeen("passed", "1 gate passed.", may_open=False, is_configured=True)
+    text = m.gate_withheld(HELD, passed, Branch("a" * 40, is_current=True)).text
+    assert "Commit the work; the PR is opened when this turn ends." in text

@@ -5,8 +5,8 @@ from support.claims import claim
 from support.github import CARD, pull
 
 from agent_sync.task.claim.phases import Phase
-from agent_sync.task.decision.checks import Check
 from agent_sync.task.decision.facts import Branch, NoCard, PullState
+from agent_sync.task.decision.feedback.checks import CheckRun
 from agent_sync.task.decision.side_by_side import rows
 from agent_sync.task.decision.tasks import Person, Task
 
@@ -37,7 +37,7 @@ def notes(held=None, branch=HERE, task=TASK, seen=None):
 def test_agreement_has_no_notes():
     """Where everything agrees nothing is marked."""
     assert notes() == {}
-    assert notes(OPEN, seen=pull(checks=(Check("a", "SUCCESS"),))) == {}
+    assert notes(OPEN, seen=pull(checks=(CheckRun("a", "SUCCESS"),))) == {}
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_agreement_has_no_notes():
         ),
         ({"held": OPEN, "seen": pull(state=PullState.CLOSED)}, "pull request", "closed without merging"),
         ({"held": OPEN, "seen": pull(is_conflicting=True)}, "pull request", "conflicts with its base branch"),
-        ({"held": OPEN, "seen": pull(checks=(Check("lint", "FAILURE"),))}, "CI", "lint"),
+        ({"held": OPEN, "seen": pull(checks=(CheckRun("lint", "FAILURE"),))}, "CI", "lint"),
         ({"held": OPEN, "seen": pull(changes_requested_by=("mona",))}, "reviews", 'by "mona"'),
         ({"task": replace(TASK, is_open=False)}, "issue", "the issue is closed, the claim is not done"),
         ({"task": replace(TASK, assignees=())}, "issue", "you are not assigned"),

@@ -10,20 +10,19 @@ from support.situations import CASES
 from agent_sync.cli.telling import next_line, situation_values
 from agent_sync.events.parts.briefing import head_line
 from agent_sync.events.statusline import WORDS, line_of
-from agent_sync.record.machine.machine import moved
-from agent_sync.record.machine.states import Move
-from agent_sync.record.page.next_steps import to_do
-from agent_sync.record.page.told import situation_told, with_claim
+from agent_sync.record.machine.machine import with_move
+from agent_sync.record.machine.states import RecordMove
+from agent_sync.record.page.next_steps import situation_of_record, to_do, with_claim
 from agent_sync.task.decision.next_step import next_step
 from agent_sync.task.decision.situation import situation
 from agent_sync.task.decision.situations import (
     Ahead,
     Crashed,
     Free,
-    LeaseUnknown,
+    LeaseUnverified,
     Recorded,
+    RecordStage,
     Situation,
-    Stage,
     Unclaimed,
     Unusable,
     WaitingForHuman,
@@ -72,9 +71,9 @@ def told(case):
     """Return a record that was told of the claim, in the state that the case is about."""
     record = at_step("implement", "claim-to-close").model_copy(update={"issue_number": 42, "updated_at": NOW})
     if isinstance(case.expected, WaitingForHuman):
-        record = moved(record, Move.MANUAL_REQUIRED, NOW, reason=case.expected.waiting_for)
+        record = with_move(record, RecordMove.MANUAL_REQUIRED, NOW, reason=case.expected.waiting_for)
     if isinstance(case.expected, Crashed):
-        record = moved(record, Move.CRASH_DETECTED, NOW)
+        record = with_move(record, RecordMove.CRASH_DETECTED, NOW)
         record = record.model_copy(update={"recovery": recovery(case.expected.advice)})
     return with_claim(record, case.claim, is_ahead=case.known.is_ahead)
 
@@ -82,14 +81,14 @@ def told(case):
 def recovery(reason):
     """Return what was found out after a crash."""
     from agent_sync.record.machine.model import Recovery
-    from agent_sync.record.machine.states import Advice, CrashType, State
+    from agent_sync.record.machine.states import CrashType, RecordState, RecoveryAdvice
 
     return Recovery(
         detected_at=NOW,
         crash_type=CrashType.SIGNAL,
-        last_known_state=State.STEP_RUNNING,
+        last_known_state=RecordState.STEP_RUNNING,
         was_validating=False,
-        recommended_action=Advice.RETRY_STEP,
+        recommended_action=RecoveryAdvice.RETRY_STEP,
         reason=reason,
     )
 
@@ -101,9 +100,9 @@ def test_hook_md_agrees(name):
     record = told(case)
     expected = case.expected
     if isinstance(expected, WaitingForHuman | Crashed):
-        assert type(situation_told(record)) is type(expected)
+        assert type(situation_of_record(record)) is type(expected)
     else:
-        assert situation_told(record) == expected
+        assert situation_of_record(record) == expected
     command = next_step(expected).command
     assert not command or f"`{command}`" in "\n".join(to_do(record))
 
@@ -111,7 +110,7 @@ def test_hook_md_agrees(name):
 def test_hook_md_knows_that_the_claim_is_gone():
     """A record whose claim file is gone leads back to the claim, not on with the work."""
     record = told(CASES["coding"])
-    assert situation_told(with_claim(record, None, is_ahead=False)) == Unclaimed("fix-null-pointer", 42)
+    assert situation_of_record(with_claim(record, None, is_ahead=False)) == Unclaimed("fix-null-pointer", 42)
     assert "`agent-sync claim 42`" in "\n".join(to_do(with_claim(record, None, is_ahead=False)))
 
 
@@ -131,10 +130,10 @@ def test_status_line_agrees(name):
 
 def test_every_situation_of_a_claim_has_words_in_the_status_line():
     """No situation is forgotten: the rest needs git or the remote to be known, or holds no claim."""
-    unseen = {Free, Unusable, Unclaimed, Recorded, Ahead, LeaseUnknown}
+    unseen = {Free, Unusable, Unclaimed, Recorded, Ahead, LeaseUnverified}
     assert set(WORDS) == {kind.__name__ for kind in get_args(Situation) if kind not in unseen}
 
 
 def test_stages_of_a_recorded_task_have_a_command():
     """Whatever stage a task without GitHub is in, something leads on."""
-    assert all(next_step(Recorded("t", stage, "s", "agent-sync validate -- x")).command for stage in Stage)
+    assert all(next_step(Recorded("t", stage, "s", "agent-sync validate -- x")).command for stage in RecordStage)

@@ -9,8 +9,9 @@ import click
 from agent_sync.cli.console import working
 from agent_sync.cli.telling import situation_values
 from agent_sync.context import Context
-from agent_sync.fleet.reading import Fleet, Held, WorkHook, fleet
-from agent_sync.leases.model import Lease, State, Tip, Where
+from agent_sync.fleet.reading import Fleet, FleetHook, WorktreeClaim, read_fleet
+from agent_sync.leases.model import Lease, LeaseState, Tip
+from agent_sync.leases.refs.values import Where
 from agent_sync.leases.rules import expires_at, is_expired
 from agent_sync.leases.words import span
 from agent_sync.system import clock
@@ -23,10 +24,10 @@ from agent_sync.worktree import worktree
 def show_all(context: Context, *, as_json: bool) -> None:
     """List what is held, where, since when and until when; this clone's own worktrees are named."""
     with working("asking the remote"):
-        seen = fleet(context)
+        seen = read_fleet(context)
     rows = rows_of(seen, clock.now(), allowance_s=context.settings.lease.allowance_s)
     for row in rows:
-        row.update(_situated(context, seen, row["root"]))
+        row.update(_situation_columns(context, seen, row["root"]))
     if as_json:
         hooks = [{"worker": hook.worker, "status": hook.status, "trouble": hook.trouble} for hook in seen.hooks]
         values = {"where": seen.where.value, "reason": seen.reason, "claims": rows, "hooks": hooks}
@@ -43,7 +44,7 @@ def show_all(context: Context, *, as_json: bool) -> None:
 
 def rows_of(seen: Fleet, now: datetime, *, allowance_s: float) -> list[dict[str, Any]]:
     """Return one row for every lease that is held and for every claim here without one, by issue."""
-    held = [tip for tip in seen.tips if tip.lease.state is State.HELD]
+    held = [tip for tip in seen.tips if tip.lease.state is LeaseState.HELD]
     rows = [_lease_row(tip, seen.here, now, allowance_s) for tip in held]
     rows += [_unreadable_row(one.issue, one.unknown.reason) for one in seen.unreadable]
     shown = {row["root"] for row in rows}
@@ -62,7 +63,7 @@ def line_of(row: dict[str, Any]) -> str:
     return " · ".join(part for part in (*parts, only, own, row["trouble"], following) if part)
 
 
-def _situated(context: Context, seen: Fleet, root: str | None) -> dict[str, Any]:
+def _situation_columns(context: Context, seen: Fleet, root: str | None) -> dict[str, Any]:
     """Return how the task of a worktree of this clone stands; of others only their lease is known."""
     held = next((one for one in seen.here if one.root == root and one.claim), None)
     if held is None:
@@ -72,7 +73,7 @@ def _situated(context: Context, seen: Fleet, root: str | None) -> dict[str, Any]
     return {"situation": situation_values(stands), "next": next_step(stands).command} if stands else {}
 
 
-def _lease_row(tip: Tip, here: tuple[Held, ...], now: datetime, allowance_s: float) -> dict[str, Any]:
+def _lease_row(tip: Tip, here: tuple[WorktreeClaim, ...], now: datetime, allowance_s: float) -> dict[str, Any]:
     lease = tip.lease
     own = next((one for one in here if _is_of(one, tip)), None)
     phase = own.claim.phase.value if own and own.claim else one_line(lease.phase, limit=40)
@@ -108,14 +109,14 @@ def _expiry(ends: datetime | None, now: datetime, *, is_expired: bool) -> str:
     return "EXPIRED" if is_expired else f"expires in {span((ends - now).total_seconds())}"
 
 
-def _is_of(held: Held, tip: Tip) -> bool:
+def _is_of(held: WorktreeClaim, tip: Tip) -> bool:
     claim = held.claim
     return bool(
         claim and claim.lease and claim.issue_number == tip.lease.issue and claim.lease.nonce == tip.lease.nonce
     )
 
 
-def _local_row(held: Held) -> dict[str, Any]:
+def _local_row(held: WorktreeClaim) -> dict[str, Any]:
     claim = held.claim
     if claim is None:
         return _row(root=held.root, trouble=held.trouble)
@@ -136,7 +137,7 @@ def _row(**values: Any) -> dict[str, Any]:
     return {**empty, **rest, "situation": None, "next": "", **values}
 
 
-def _hook_line(hook: WorkHook) -> str:
+def _hook_line(hook: FleetHook) -> str:
     if hook.trouble:
         return f"work hook {quoted(hook.worker, limit=60)}: unreadable: {hook.trouble}"
     state = hook.status.get("status") or hook.status.get("state") or "unknown"

@@ -14,9 +14,9 @@ from agent_sync.cli.gates.progress import listener
 from agent_sync.cli.here import context_here
 from agent_sync.errors import BadInput, Exit
 from agent_sync.gates.config.project import find_project
-from agent_sync.gates.plan.changes import Wanted
+from agent_sync.gates.plan.changes import WantedChanges
 from agent_sync.gates.plan.plan import Scope
-from agent_sync.gates.plan.prepare import RunOptions
+from agent_sync.gates.plan.prepare import RunOptions, session_of
 from agent_sync.gates.run.execute import execute_run
 from agent_sync.gates.run.report import summary
 from agent_sync.gates.run.results import RunResult
@@ -57,7 +57,7 @@ def run(ctx: click.Context, /, **options: Any) -> None:
       agent-sync gate run --gate lint
       agent-sync gate run --base-branch origin/release --json
     """
-    ctx.exit(ran_gates(Scope(), options))
+    ctx.exit(run_gates(Scope(), options))
 
 
 @command.command("check")
@@ -70,7 +70,7 @@ def check(ctx: click.Context, /, **options: Any) -> None:
     Example:
       agent-sync gate check --uncommitted
     """
-    ctx.exit(ran_gates(Scope(frozenset({"check"})), options))
+    ctx.exit(run_gates(Scope(frozenset({"check"})), options))
 
 
 @command.command("review")
@@ -83,26 +83,27 @@ def review(ctx: click.Context, /, **options: Any) -> None:
     Example:
       agent-sync gate review --gate security
     """
-    ctx.exit(ran_gates(Scope(frozenset({"review"})), options))
+    ctx.exit(run_gates(Scope(frozenset({"review"})), options))
 
 
-def ran_gates(scope: Scope, options: dict[str, Any]) -> Exit:
+def run_gates(scope: Scope, options: dict[str, Any]) -> Exit:
     """Run gates, say how they came out, and return the exit status that says it to programs."""
     context = context_here()
     root = find_project(process_dir(), context.place.root)
     if root is None:
         raise BadInput("There is no .gauntlet/config.yml here.", helps="agent-sync gate init")
-    wanted = Wanted(options["base"], options["commit"], options["uncommitted"])
+    wanted = WantedChanges(options["base"], options["commit"], options["uncommitted"])
     if wanted.commit and wanted.uncommitted:
         raise click.UsageError("Use either --commit or --uncommitted.")
-    run_options = RunOptions(wanted, dataclasses.replace(scope, gate=options["gate"]), again=options["again"])
+    chosen = dataclasses.replace(scope, gate=options["gate"])
+    run_options = RunOptions(wanted, chosen, again=options["again"], session=session_of(context))
     with listener(is_silent=options["as_json"], is_terminal=sys.stdout.isatty()) as ears:
         result = execute_run(context, root, run_options, ears)
-    _said(result, root, as_json=options["as_json"])
+    _print_result(result, root, as_json=options["as_json"])
     return exit_status(result.status)
 
 
-def _said(result: RunResult, root: Path, *, as_json: bool) -> None:
+def _print_result(result: RunResult, root: Path, *, as_json: bool) -> None:
     if as_json:
         values = dataclasses.asdict(result) | {"project": str(root)}
         click.echo(json.dumps(values, default=str))

@@ -7,11 +7,11 @@ import click
 from agent_sync.cli.gates.gauntlet_views import project_here
 from agent_sync.cli.here import context_here
 from agent_sync.errors import BadInput, LockHeld
-from agent_sync.gates.config.model import CONFIG_DIR
 from agent_sync.gates.config.starter import starter_files
 from agent_sync.gates.plan.repo import Repo
 from agent_sync.gates.run import clean as cleaning, lock
 from agent_sync.gates.run.logs import LogDir
+from agent_sync.worktree import GATE_DIR
 
 
 @click.command("clean")
@@ -49,12 +49,12 @@ def init(*, yes: bool, dry_run: bool) -> None:
     """
     context = context_here()
     repo = Repo(context.git, context.place, Path(context.place.root))
-    target = repo.project / CONFIG_DIR
+    target = repo.project / GATE_DIR
     if target.exists():
         raise BadInput(f"{target} already exists.", helps="agent-sync gate validate")
     files = starter_files(repo)
     for name, text in files.items():
-        click.echo(f"--- {CONFIG_DIR}/{name}\n{text}")
+        click.echo(f"--- {GATE_DIR}/{name}\n{text}")
     if dry_run or not (yes or click.confirm("Write these files?", default=True)):
         return
     for name, text in files.items():

@@ -1,29 +1,34 @@
 """`agent-sync gate list · validate · health · detect · status`: looking without running."""
 
 import json
+from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import click
 
 from agent_sync.cli.here import context_here
+from agent_sync.cli.record.recorded import age
 from agent_sync.context import Context
 from agent_sync.errors import BadInput, Exit
-from agent_sync.gates.config.model import Loaded
-from agent_sync.gates.config.project import find_project, load_project
-from agent_sync.gates.config.user_config import hook_settings, read_user
+from agent_sync.gates.config.model import LoadedProject
+from agent_sync.gates.config.project import find_project, load_project, unread_files
+from agent_sync.gates.config.stop_settings import hook_settings, read_user
 from agent_sync.gates.memory import state as states
-from agent_sync.gates.plan.changes import Wanted
+from agent_sync.gates.plan.changes import WantedChanges
+from agent_sync.gates.plan.plan import gate_name
 from agent_sync.gates.plan.prepare import RunOptions, has_unresolved, look
 from agent_sync.gates.reviews.adapters import ADAPTERS, adapter_of, is_installed
 from agent_sync.gates.reviews.reviewer import Cooling
 from agent_sync.gates.run import lock
 from agent_sync.gates.run.logs import LogDir
+from agent_sync.gates.status import HEADLINES
 from agent_sync.quiet.answer import process_dir
 from agent_sync.system import clock
 
 
-def project_here() -> tuple[Context, Loaded]:
+def project_here() -> tuple[Context, LoadedProject]:
     """Return the project the command was started in, as far as it could be read."""
     context = context_here()
     root = find_project(process_dir(), context.place.root)
@@ -69,7 +74,7 @@ def validate(ctx: click.Context, *, as_json: bool) -> None:
       agent-sync gate validate
     """
     context, loaded = project_here()
-    problems = (*loaded.problems, *read_user(context.environment).problems)
+    problems = (*loaded.problems, *unread_files(loaded.project), *read_user(context.environment).problems)
     if as_json:
         values = [{"file": str(p.file), "line": p.line, "message": p.message, "error": p.is_error} for p in problems]
         click.echo(json.dumps(values))
@@ -126,7 +131,7 @@ def detect(*, as_json: bool, uncommitted: bool, commit: str, base: str) -> None:
     context, loaded = project_here()
     if loaded.errors:
         raise BadInput(str(loaded.errors[0]), helps="agent-sync gate validate")
-    changes, plan = look(context, loaded, RunOptions(Wanted(base, commit, uncommitted)))
+    changes, plan = look(context, loaded, RunOptions(WantedChanges(base, commit, uncommitted)))
     if as_json:
         jobs = [job.id for job in plan.jobs]
         skipped = {one.id: one.reason for one in plan.skipped}
@@ -136,9 +141,9 @@ def detect(*, as_json: bool, uncommitted: bool, commit: str, base: str) -> None:
         click.echo(f"  {name!r}" if not name.isprintable() else f"  {name}")
     click.echo(f"{len(changes.files)} files differ from {changes.base.name}; {len(plan.jobs)} gates would run:")
     for job in plan.jobs:
-        click.echo(f"  {job.id}")
+        click.echo(f"  {gate_name(job.id)}")
     for one in plan.skipped:
-        click.echo(f"  {one.id}: skipped ({one.reason})")
+        click.echo(f"  {gate_name(one.id)}: skipped ({one.reason})")
     click.echo(changes.base.note, err=True, nl=bool(changes.base.note))
 
 
@@ -156,11 +161,11 @@ def status(*, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(values, default=str))
         return
-    for name, value in values.items():
-        click.echo(f"{name.replace('_', ' '):<14} {'-' if value in (None, '', []) else value}")
+    for name, text in _readable_status(values, loaded.project.max_retries):
+        click.echo(f"{name:<12} {text}")
 
 
-def _status(context: Context, loaded: Loaded) -> dict[str, Any]:
+def _status(context: Context, loaded: LoadedProject) -> dict[str, Any]:
     project = loaded.project
     logs = LogDir(project.log_dir)
     state = states.read(logs.path)
@@ -179,7 +184,22 @@ def _status(context: Context, loaded: Loaded) -> dict[str, Any]:
     }
 
 
-def _complain(loaded: Loaded) -> None:
+def _readable_status(values: dict[str, Any], retries: int) -> Iterator[tuple[str, str]]:
+    """Yield the rows for people."""
+    headline = HEADLINES.get(values["last_status"], values["last_status"])
+    at = age(datetime.fromisoformat(values["last_run"]), clock.now()) if values["last_run"] else ""
+    where = f"on branch {values['branch']}" if values["branch"] else ""
+    yield "last run", ", ".join(word for word in (headline, at, where) if word) or "none yet"
+    yield "unresolved", "yes, the next stop runs the gates again" if values["unresolved"] else "no"
+    yield "retries", f"{min(values['failed_runs'] or 0, retries)} of {retries} used"
+    yield "running now", values["running"] or "no"
+    yield "console log", values["console_log"] or "none"
+    minutes = values["interval_minutes"]
+    often = f"at most one ordinary run in {minutes} min" if minutes else "every stop runs the gates"
+    yield "stop hook", f"on, {often}" if values["hook"] == "on" else "off"
+
+
+def _complain(loaded: LoadedProject) -> None:
     for problem in loaded.problems:
         click.echo(f"{'✗' if problem.is_error else '!'} {problem}", err=True)
 

@@ -6,13 +6,18 @@ from typing import Any
 
 import click
 
-from agent_sync.gates.plan.plan import Job
+from agent_sync.gates.plan.plan import Job, gate_name
 from agent_sync.gates.run.console import Listener, Silence
 from agent_sync.gates.run.report import progress
-from agent_sync.gates.run.results import JobResult, Outcome
+from agent_sync.gates.run.results import JobOutcome, JobResult
 
-_COLOURS = {Outcome.PASSED: "green", Outcome.FAILED: "red", Outcome.BROKEN: "yellow", Outcome.SKIPPED: "bright_black"}
-_MARKS = {Outcome.PASSED: "✓", Outcome.FAILED: "✗", Outcome.BROKEN: "!", Outcome.SKIPPED: "-"}
+_COLOURS = {
+    JobOutcome.PASSED: "green",
+    JobOutcome.FAILED: "red",
+    JobOutcome.BROKEN: "yellow",
+    JobOutcome.SKIPPED: "bright_black",
+}
+_MARKS = {JobOutcome.PASSED: "✓", JobOutcome.FAILED: "✗", JobOutcome.BROKEN: "!", JobOutcome.SKIPPED: "-"}
 
 
 class Lines:
@@ -29,7 +34,7 @@ class Lines:
         """Print the gate's line."""
         click.echo(f"{_MARKS[result.outcome]} {progress(result)}")
 
-    def said(self, line: str) -> None:
+    def printed(self, line: str) -> None:
         """Print the line."""
         click.echo(line)
 
@@ -48,18 +53,18 @@ class Moving(Lines):
 
     def started(self, job: Job) -> None:
         """Show the gate among those that run."""
-        self._running.append(job.id)
+        self._running.append(gate_name(job.id))
         self._show()
 
     def ended(self, result: JobResult) -> None:
         """Print the gate's line and take it off."""
-        if result.id in self._running:
-            self._running.remove(result.id)
+        if (name := gate_name(result.id)) in self._running:
+            self._running.remove(name)
         line = f"{_MARKS[result.outcome]} {progress(result)}"
         self._console.print(line, style=_COLOURS[result.outcome], markup=False, highlight=False, soft_wrap=True)
         self._show()
 
-    def said(self, line: str) -> None:
+    def printed(self, line: str) -> None:
         """Print the line."""
         self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 

@@ -9,14 +9,19 @@ from agent_sync.cli.record.recorded import record_here
 from agent_sync.errors import BadInput
 from agent_sync.events.parts.record import may_have_record
 from agent_sync.record import keep as recording
-from agent_sync.record.machine.states import Trigger
-from agent_sync.record.observe.moment import What, noted
-from agent_sync.record.observe.words import readable
+from agent_sync.record.machine.progress import readable_text
+from agent_sync.record.machine.states import CheckpointCause
+from agent_sync.record.observe.checkpoints import NewCheckpoint, with_checkpoints
 
 
 @click.command("checkpoint")
 @click.argument("text", default="")
-@click.option("--trigger", type=click.Choice([str(one) for one in Trigger]), default=str(Trigger.MANUAL), help="Why.")
+@click.option(
+    "--trigger",
+    type=click.Choice([str(one) for one in CheckpointCause]),
+    default=str(CheckpointCause.MANUAL),
+    help="Why.",
+)
 @click.option("--auto", is_flag=True, help="For git hooks: record new commits and pushes quietly; always exit 0.")
 def command(*, text: str, trigger: str, auto: bool) -> None:
     """Save a checkpoint of the current step; after a crash the agent continues from here.
@@ -31,13 +36,15 @@ def command(*, text: str, trigger: str, auto: bool) -> None:
     if auto:
         _reconcile_quietly()
         return
-    description = readable(text)
+    description = readable_text(text)
     if not description:
         raise BadInput("A checkpoint needs a description.", helps="agent-sync checkpoint --help")
     context = context_here()
     record_here(context)
-    what = What(Trigger(trigger), description)
-    record = recording.work(context, lambda record, now: noted(record, context.git, (what,), now, os.urandom))
+    what = NewCheckpoint(CheckpointCause(trigger), description)
+    record = recording.work(
+        context, lambda record, now: with_checkpoints(record, context.git, (what,), now, os.urandom)
+    )
     if record:
         click.echo(f"Checkpoint: {record.checkpoints[-1].checkpoint_id} ({description})")
 

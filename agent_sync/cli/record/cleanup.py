@@ -7,10 +7,18 @@ import click
 
 from agent_sync.cli.here import context_here
 from agent_sync.cli.record.recorded import home_here
-from agent_sync.record.disk.cleanup import Due, Read, clean, due, records_in
-from agent_sync.record.disk.disk import disk
-from agent_sync.record.disk.home import Home
-from agent_sync.record.disk.retention import configured, parsed, uniform
+from agent_sync.record.disk.cleanup import (
+    Due,
+    Read,
+    clean,
+    due,
+    parse_duration,
+    records_in,
+    retention_of,
+    uniform_retention,
+)
+from agent_sync.record.disk.recorder import Home
+from agent_sync.record.disk.store import disk_errors
 from agent_sync.record.machine.model import Record
 from agent_sync.system import clock
 
@@ -32,13 +40,13 @@ def command(*, hooks: bool, retention: str, dry_run: bool, as_json: bool) -> Non
     """
     context = context_here()
     home, now = home_here(context), clock.now()
-    kept = uniform(parsed(retention)) if retention else configured(context.settings.record)
+    kept = uniform_retention(parse_duration(retention)) if retention else retention_of(context.settings.record)
     workspaces = [home.root / "workspaces" / name for name in home.workspaces()]
     read = reader(home)
-    with disk("cleaning up the records"):
+    with disk_errors("cleaning up the records"):
         listed = due(records_in(workspaces, read), now, kept)
         deleted = listed if dry_run else clean(listed, read, now, kept)
-    _told(deleted, dry_run=dry_run, as_json=as_json)
+    _report(deleted, dry_run=dry_run, as_json=as_json)
 
 
 def reader(home: Home) -> Read:
@@ -50,7 +58,7 @@ def reader(home: Home) -> Read:
     return read
 
 
-def _told(deleted: tuple[Due, ...], *, dry_run: bool, as_json: bool) -> None:
+def _report(deleted: tuple[Due, ...], *, dry_run: bool, as_json: bool) -> None:
     if as_json:
         values = [{"path": str(one.directory), "state": one.state, "ended": one.ended.isoformat()} for one in deleted]
         click.echo(json.dumps({"dry_run": dry_run, "deleted": values}))

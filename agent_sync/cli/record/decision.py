@@ -8,10 +8,8 @@ from agent_sync.context import Context
 from agent_sync.errors import HumansOnly, IllegalMove
 from agent_sync.record import keep as recording
 from agent_sync.record.machine import by_hand
-from agent_sync.record.machine.following import abandoned
-from agent_sync.record.machine.states import State
-from agent_sync.record.machine.templates import CLAIM_TO_CLOSE
-from agent_sync.record.observe.words import readable
+from agent_sync.record.machine.progress import abandoned_record, readable_text
+from agent_sync.record.machine.states import CLAIM_TO_CLOSE, RecordState
 from agent_sync.system import clock
 
 _SAID_SO = "A human has decided: required inside an agent's session."
@@ -31,8 +29,10 @@ def approve(*, reason: str, yes: bool) -> None:
       agent-sync approve --reason "the failing test is known to be flaky"
     """
     context = _decidable(yes=yes, command="approve")
-    is_step_done = record_here(context)[1].template != CLAIM_TO_CLOSE
-    record = recording.work(context, lambda record, now: by_hand.approved(record, reason, now), completes=is_step_done)
+    is_step_done = record_here(context).record.template != CLAIM_TO_CLOSE
+    record = recording.work(
+        context, lambda record, now: by_hand.with_approval(record, reason, now), completes=is_step_done
+    )
     if record:
         tell_standing(record)
 
@@ -50,7 +50,7 @@ def reject(*, reason: str, yes: bool) -> None:
       agent-sync reject --reason "the test must pass"
     """
     context = _decidable(yes=yes, command="reject")
-    record = recording.work(context, lambda record, now: by_hand.rejected(record, reason, now))
+    record = recording.work(context, lambda record, now: by_hand.with_rejection(record, reason, now))
     if record:
         tell_standing(record)
 
@@ -65,14 +65,14 @@ def abandon(*, reason: str) -> None:
       agent-sync abandon --reason "not needed any more"
     """
     context = context_here()
-    task_id = record_here(context)[1].task_id
+    task_id = record_here(context).record.task_id
     claim = context.store.read()
     if claim:
         message = f"Task {task_id} belongs to the claim on issue #{claim.issue_number}; release that first."
         raise IllegalMove(message, attempted="abandoning the task", helps="agent-sync release")
     now = clock.now()
-    why = readable(reason) or "abandoned by command"
-    record = context.recorder.change(lambda record: abandoned(record, why, now), now)
+    why = readable_text(reason) or "abandoned by command"
+    record = context.recorder.change(lambda record: abandoned_record(record, why, now), now)
     if record:
         tell_standing(record)
     click.echo(f"To reopen it: agent-sync resume --reopen {task_id}")
@@ -81,8 +81,8 @@ def abandon(*, reason: str) -> None:
 def _decidable(*, yes: bool, command: str) -> Context:
     """Return the context where a human may decide; who works for an agent is not one."""
     context = context_here()
-    record = record_here(context)[1]
-    if context.environment.get("CLAUDECODE") and not yes and record.state is State.AWAITING_HUMAN:
+    record = record_here(context).record
+    if context.environment.get("CLAUDECODE") and not yes and record.state is RecordState.AWAITING_HUMAN:
         message = "Only a human may decide this, and this is an agent's session."
         helps = f"ask the human; once they have decided: agent-sync {command} --yes"
         raise HumansOnly(message, attempted=f"deciding about task {record.task_id}", helps=helps)

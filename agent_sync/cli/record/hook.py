@@ -2,7 +2,7 @@
 
 import click
 
-from agent_sync.cli.record import hook_care, hook_proof, hook_views
+from agent_sync.cli.record import hook_care, hook_proof, hook_views, verify
 
 
 @click.group("record")
@@ -10,6 +10,6 @@ def command() -> None:
     """Inspect, verify, recover and export the recovery record of a task."""
 
 
-for _module in (hook_views, hook_proof, hook_care):
+for _module in (hook_views, hook_proof, verify, hook_care):
     for _command in _module.COMMANDS:
         command.add_command(_command)

@@ -9,9 +9,10 @@ from agent_sync.cli.record.recorded import home_here, record_here, tell_standing
 from agent_sync.errors import BadConfig
 from agent_sync.record import keep as recording
 from agent_sync.record.crash.recovery import recover as recovered
-from agent_sync.record.disk.derived import VIEW
+from agent_sync.record.disk.beginning import move_unusable_aside
+from agent_sync.record.disk.contents import HOOK_MD
 from agent_sync.record.machine.model import Record
-from agent_sync.record.machine.states import State
+from agent_sync.record.machine.states import RecordState
 from agent_sync.setup.githooks import install as githooks
 from agent_sync.setup.githooks.text import KINDS, POST_COMMIT
 from agent_sync.system import clock
@@ -28,7 +29,7 @@ def regenerate() -> None:
     """
     store, _ = record_here(context_here(keeps_record=False))
     is_new = store.rebuild()
-    click.echo(f"{store.directory / VIEW} {'was regenerated' if is_new else 'is up to date'}.")
+    click.echo(f"{store.directory / HOOK_MD} {'was regenerated' if is_new else 'is up to date'}.")
 
 
 @click.command("recover")
@@ -43,7 +44,7 @@ def recover() -> None:
     """
     context = context_here(keeps_record=False)
     home_here(context)
-    aside = context.recorder.put_aside(clock.now())
+    aside = move_unusable_aside(context.recorder, clock.now())
     if aside:
         click.echo(f"The record was unusable. All its files are kept in {aside}.")
         recording.catch_up(context)
@@ -57,10 +58,10 @@ def recover() -> None:
 
 def _advice(record: Record) -> list[str]:
     found = record.recovery
-    if found is None or record.state not in {State.RECOVERING, State.AWAITING_HUMAN}:
+    if found is None or record.state not in {RecordState.RECOVERING, RecordState.AWAITING_HUMAN}:
         return ["Nothing has crashed: the task's owner is running, or no step was in progress."]
     checkpoint = [f"Last Checkpoint: {found.last_checkpoint_id}"] if found.last_checkpoint_id else []
-    following = "agent-sync resume" if record.state is State.RECOVERING else "agent-sync record status"
+    following = "agent-sync resume" if record.state is RecordState.RECOVERING else "agent-sync record status"
     return [
         f"Crash: {found.crash_type}, detected {found.detected_at:%Y-%m-%d %H:%M:%S} UTC in {found.last_known_state}",
         f"Advice: {found.recommended_action}",
@@ -89,13 +90,13 @@ def install(*, pre_push: bool) -> None:
         _tell_installed(githooks.install(context.git, context.place, kind))
 
 
-def _tell_installed(result: githooks.Installed | githooks.Unchanged | githooks.Refused) -> None:
+def _tell_installed(result: githooks.Installed | githooks.Unchanged | githooks.InstallRefused) -> None:
     match result:
         case githooks.Installed(file=file, was_there=was_there):
             click.echo(f"{'Added to' if was_there else 'Wrote'} {file}. To remove it: agent-sync record uninstall")
         case githooks.Unchanged(file=file):
             click.echo(f"{file} already calls agent-sync.")
-        case githooks.Refused() as refused:
+        case githooks.InstallRefused() as refused:
             _refuse(refused, "installing the git hook")
         case _ as never:
             assert_never(never)
@@ -115,13 +116,13 @@ def uninstall() -> None:
             click.echo(f"Removed from {', '.join(str(file) for file in files)}.")
         case githooks.Unchanged(file=file):
             click.echo(f"{file} has nothing of agent-sync.")
-        case githooks.Refused() as refused:
+        case githooks.InstallRefused() as refused:
             _refuse(refused, "removing the git hook")
         case _ as never:
             assert_never(never)
 
 
-def _refuse(refused: githooks.Refused, attempted: str) -> None:
+def _refuse(refused: githooks.InstallRefused, attempted: str) -> None:
     raise BadConfig(f"{refused.reason} Nothing was written.", attempted=attempted, helps=refused.instructions)
 
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, assert_never
 
 import click
 
@@ -10,11 +10,14 @@ from agent_sync.cli.here import context_here
 from agent_sync.cli.record.hook_views import integrity_text
 from agent_sync.cli.record.recorded import home_here, task_here
 from agent_sync.context import Context
-from agent_sync.errors import BadRecord, RecordUnavailable
-from agent_sync.record.disk.home import workspace_of
-from agent_sync.record.disk.recorder import Kept
-from agent_sync.record.receipts.examining import examined, found_receipt
-from agent_sync.record.receipts.verification_text import exit_status, lines, signature_text
+from agent_sync.errors import BadRecord, Exit, RecordUnavailable
+from agent_sync.record.disk.recorder import workspace_of
+from agent_sync.record.disk.store import OpenRecord
+from agent_sync.record.receipts.envelope import envelope_of
+from agent_sync.record.receipts.proof import examine, find_receipt
+from agent_sync.record.receipts.receipt import Receipt
+from agent_sync.record.receipts.signing import Invalid, Unsigned, Valid, Verdict
+from agent_sync.task.decision.outside_text import escaped
 
 
 @click.command("verify-receipt")
@@ -35,21 +38,21 @@ def verify_receipt(ctx: click.Context, *, receipt_id: str, task: str) -> None:
       agent-sync record verify-receipt rcpt-001 --task fix-null-pointer-in-config
     """
     context = context_here(keeps_record=False)
-    found = found_receipt(receipt_id, [task_here(context, task)] if task else _records(context))
+    found = find_receipt(receipt_id, [task_here(context, task)] if task else _records(context))
     if found is None:
         click.echo(f"error[no-receipt]: There is no receipt {receipt_id!r}.", err=True)
         click.echo("  try: agent-sync record status", err=True)
         ctx.exit(exit_status(None))
-    verdict = examined(*found, context.environment)
-    for line in lines(found[1], verdict):
+    verdict = examine(*found, context.environment)
+    for line in receipt_report(found.receipt, verdict):
         click.echo(line)
     ctx.exit(exit_status(verdict))
 
 
-def _records(context: Context) -> Iterator[Kept]:
+def _records(context: Context) -> Iterator[OpenRecord]:
     """Return the task of this worktree, then every other of the workspace, the latest first."""
     home, workspace = home_here(context), workspace_of(context.place)
-    active = context.recorder.opened()
+    active = context.recorder.current()
     if active:
         yield active
     others = []
@@ -60,36 +63,112 @@ def _records(context: Context) -> Iterator[Kept]:
         except (BadRecord, RecordUnavailable):
             # One that cannot be read holds no receipt that could count.
             continue
-        if record and not (active and active[1].task_id == task_id):
-            others.append((store, record))
-    yield from sorted(others, key=lambda one: one[1].updated_at, reverse=True)
+        if record and not (active and active.record.task_id == task_id):
+            others.append(OpenRecord(store, record))
+    yield from sorted(others, key=lambda one: one.record.updated_at, reverse=True)
 
 
 @click.command("export")
-@click.option("--format", "_format", type=click.Choice(["json"]), default="json", show_default=True, help="How.")
+@click.option(
+    "--format", "form", type=click.Choice(["json", "dsse"]), default="json", show_default=True, help="As what."
+)
 @click.option("--task", default="", help="Another task of this workspace.")
-def export(*, _format: str, task: str) -> None:
+def export(*, form: str, task: str) -> None:
     """Print everything about the task: record, full history, verification results.
 
+    As dsse: its signed receipts, one DSSE envelope a line, for `agent-sync record verify FILE` or any other verifier.
+
     \b
-    Example:
+    Examples:
       agent-sync record export --format json > hook-debug.json
+      agent-sync record export --format dsse > receipts.jsonl
     """
     context = context_here(keeps_record=False)
-    click.echo(json.dumps(_exported(context, task_here(context, task)), ensure_ascii=False, indent=2))
+    if form == "dsse":
+        for receipt in task_here(context, task).record.receipts:
+            if receipt.signature:
+                click.echo(json.dumps(envelope_of(receipt)))
+        return
+    click.echo(json.dumps(_export_values(context, task_here(context, task)), ensure_ascii=False, indent=2))
 
 
-def _exported(context: Context, kept: Kept) -> dict[str, Any]:
-    store, record = kept
-    verified = {one.receipt_id: signature_text(examined(kept, one, context.environment)) for one in record.receipts}
+def _export_values(context: Context, opened: OpenRecord) -> dict[str, Any]:
+    store, record = opened
+    verified = {one.receipt_id: signature_text(examine(opened, one, context.environment)) for one in record.receipts}
     return {
         "path": str(store.directory),
         "record": record.model_dump(mode="json"),
-        "archived_events": [event.model_dump(mode="json") for event in store.archived()],
+        "archived_events": [event.model_dump(mode="json") for event in store.archived_events()],
         "integrity": integrity_text(store.integrity(record)),
         "receipts": verified,
-        "damaged_copies": [str(path) for path in store.quarantined()],
+        "damaged_copies": [str(path) for path in store.damaged_copies()],
     }
+
+
+def receipt_report(receipt: Receipt, verdict: Verdict, *, is_named: bool = False) -> tuple[str, ...]:
+    """Return the lines for people: what the receipt says, whether that counts, and what follows."""
+    return (
+        f"Receipt: {escaped(receipt.receipt_id)}",
+        f"Step: {escaped(receipt.step_name)}",
+        f"Command: {escaped(receipt.command)}",
+        f"Exit Code: {receipt.exit_code}",
+        f"Key Path: {escaped(receipt.key_path)}",
+        f"Signature: {signature_text(verdict)}",
+        "",
+        *_conclusion(receipt, verdict, is_named=is_named),
+    )
+
+
+def exit_status(verdict: Verdict | None) -> Exit:
+    """Return the exit status; without a receipt, or without a signature, what was asked for is missing."""
+    match verdict:
+        case Valid(passed=passed):
+            return Exit.OK if passed else Exit.FAILED
+        case Invalid():
+            return Exit.INVALID
+        case Unsigned() | None:
+            return Exit.MISSING
+        case _:
+            assert_never(verdict)
+
+
+def signature_text(verdict: Verdict) -> str:
+    """Return what checking a receipt showed, in a few words."""
+    match verdict:
+        case Valid():
+            return "VALID ✓"
+        case Invalid(reason=reason):
+            return f"INVALID ✗ {escaped(reason)}"
+        case Unsigned():
+            return "UNSIGNED"
+        case _:
+            assert_never(verdict)
+
+
+def _conclusion(receipt: Receipt, verdict: Verdict, *, is_named: bool) -> tuple[str, ...]:
+    match verdict:
+        case Valid(passed=passed, is_ours=is_ours):
+            return _signer(is_ours=is_ours, is_named=is_named), _ending(receipt, passed=passed)
+        case Invalid():
+            return ("This receipt proves nothing: do not rely on what it says.",)
+        case Unsigned():
+            return ("This receipt was never signed: nothing shows that the command ran.",)
+        case _:
+            assert_never(verdict)
+
+
+def _signer(*, is_ours: bool, is_named: bool) -> str:
+    if is_named:
+        return "This receipt was signed by the key that was given."
+    if is_ours:
+        return "This receipt was signed by your ATLAS installation."
+    return "This receipt was not changed since it was signed; its signer is not known here."
+
+
+def _ending(receipt: Receipt, *, passed: bool) -> str:
+    if passed:
+        return "The validation command ran and completed successfully."
+    return f"The validation command ran and failed with exit code {receipt.exit_code}."
 
 
 COMMANDS = (verify_receipt, export)

@@ -1,42 +1,45 @@
-"""`agent-sync record status · checkpoints`: what is on record."""
+"""`agent-sync record status · checkpoints`, and what `agent-sync status` shows of the record."""
 
 import json
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, assert_never
 
 import click
 
 from agent_sync.cli.here import context_here
-from agent_sync.cli.record.recorded import age, record_here, standing_of, task_here
+from agent_sync.cli.record.recorded import age, standing_of, task_here
 from agent_sync.context import Context
-from agent_sync.errors import BadRecord, Exit
-from agent_sync.record.crash.owner import standing
-from agent_sync.record.crash.proc import SystemProcesses
-from agent_sync.record.disk.derived import VIEW
-from agent_sync.record.disk.recorder import Kept
+from agent_sync.errors import AgentSyncError, BadRecord, Exit
+from agent_sync.record import keep
+from agent_sync.record.crash.owner import SystemProcesses, owner_standing
+from agent_sync.record.disk.contents import HOOK_MD
+from agent_sync.record.disk.store import OpenRecord
 from agent_sync.record.machine.model import Record
-from agent_sync.record.machine.states import Move, Standing
-from agent_sync.record.receipts.integrity import BrokenAt, ChangedOutside, Intact, Integrity
+from agent_sync.record.machine.states import OwnerStanding, RecordMove
+from agent_sync.record.page.render import page
+from agent_sync.record.receipts.integrity import BrokenAt, ChangedOutside, Intact, Integrity, Restored
 from agent_sync.record.receipts.proof import valid_ids
 from agent_sync.system import clock
 from agent_sync.task.decision.outside_text import one_line
 
 _LIVES = {
-    Standing.ALIVE: "alive",
-    Standing.GONE: "gone",
-    Standing.OTHER_BOOT: "gone: the machine was restarted",
-    Standing.OTHER_HOST: "on another machine",
-    Standing.UNKNOWN: "unknown",
+    OwnerStanding.ALIVE: "alive",
+    OwnerStanding.GONE: "gone",
+    OwnerStanding.OTHER_BOOT: "gone: the machine was restarted",
+    OwnerStanding.OTHER_HOST: "on another machine",
+    OwnerStanding.UNKNOWN: "unknown",
 }
 
 
 @click.command("status")
+@click.option("--task", default="", help="Another task of this workspace, ended or not.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
-def status(ctx: click.Context, *, as_json: bool) -> None:
-    """Show the state of this worktree's task and whether its record is intact.
+def status(ctx: click.Context, *, task: str, as_json: bool) -> None:
+    """Show the state of this worktree's task, with what git says now, and whether its record is intact.
 
-    Exit code 0, 1 if no task is recorded, 5 if the record is damaged.
+    Nothing is written. Exit code 0, 1 if no task is recorded, 5 if the record is damaged or was changed by hand.
 
     \b
     Examples:
@@ -45,23 +48,54 @@ def status(ctx: click.Context, *, as_json: bool) -> None:
     """
     context = context_here(keeps_record=False)
     try:
-        kept = record_here(context)
+        opened = task_here(context, task)
     except BadRecord as error:
         click.echo(f"error[{error.code}]: {error}", err=True)
         ctx.exit(Exit.INVALID)
-    found = kept[0].integrity(kept[1])
-    values = status_values(context, kept, clock.now())
+    found = opened.store.integrity(opened.record)
+    opened = shown_now(context, opened)
+    values = status_values(context, opened, clock.now())
     if as_json:
         click.echo(json.dumps(values, ensure_ascii=False))
     else:
-        for line in _lines(kept[1], values, clock.now()):
+        for line in _lines(opened.record, values, clock.now()):
             click.echo(line)
-    ctx.exit(Exit.INVALID if isinstance(found, BrokenAt) else Exit.OK)
+    ctx.exit(Exit.OK if isinstance(found, Intact) else Exit.INVALID)
 
 
-def status_values(context: Context, kept: Kept, now: datetime) -> dict[str, Any]:
+@click.command("show")
+@click.option("--task", default="", help="Another task of this workspace, ended or not.")
+@click.pass_context
+def show(ctx: click.Context, *, task: str) -> None:
+    """Print HOOK.md as it would be written now: what was under way, and what to do.
+
+    Nothing is written. Exit code 0, 5 if the record is damaged or was changed by hand.
+
+    \b
+    Example:
+      agent-sync record show
+    """
+    context = context_here(keeps_record=False)
+    opened = task_here(context, task)
+    found = opened.store.integrity(opened.record)
+    click.echo(page(shown_now(context, opened).record, context.environment), nl=False)
+    if not isinstance(found, Intact):
+        click.echo(f"warning: the record is not as agent-sync wrote it: {integrity_text(found)}", err=True)
+        ctx.exit(Exit.INVALID)
+
+
+def shown_now(context: Context, opened: OpenRecord) -> OpenRecord:
+    """Return the record with what git and the claim say now; a task of another worktree is shown as it is."""
+    if opened.record.worktree != context.place.root:
+        return opened
+    shown = keep.preview(context, opened.record)
+    # What was changed by hand stays visible: a new digest would hide it.
+    return OpenRecord(opened.store, shown)
+
+
+def status_values(context: Context, opened: OpenRecord, now: datetime) -> dict[str, Any]:
     """Return what is known of a task and its record, for programs."""
-    store, record = kept
+    store, record = opened
     step = record.current_step
     last = record.checkpoints[-1] if record.checkpoints else None
     return {
@@ -79,9 +113,9 @@ def status_values(context: Context, kept: Kept, now: datetime) -> dict[str, Any]
         "receipts": record.receipts_total,
         "receipts_listed": len(record.receipts),
         "receipts_valid": len(valid_ids(record, context.environment)),
-        "owner": record.owner.model_dump() | {"standing": standing(record.owner, SystemProcesses())},
+        "owner": record.owner.model_dump() | {"standing": owner_standing(record.owner, SystemProcesses())},
         "integrity": integrity_text(store.integrity(record)),
-        "damaged_copies": [str(path) for path in store.quarantined()],
+        "damaged_copies": [str(path) for path in store.damaged_copies()],
         "path": str(store.directory),
         "updated_at": record.updated_at.isoformat(),
         "age_s": int((now - record.updated_at).total_seconds()),
@@ -93,8 +127,10 @@ def integrity_text(found: Integrity) -> str:
     match found:
         case Intact():
             return "intact"
-        case ChangedOutside():
-            return "changed outside agent-sync"
+        case ChangedOutside(seq=seq):
+            return "changed outside agent-sync" + ("" if seq is None else f" (event {seq})")
+        case Restored(file=file):
+            return f"{file} is damaged or gone: the version before it is shown"
         case BrokenAt(seq=seq):
             return f"broken at event {seq}"
         case _:
@@ -112,7 +148,8 @@ def checkpoint_line(record: Record, now: datetime) -> str:
 def _lines(record: Record, values: dict[str, Any], now: datetime) -> list[str]:
     last = record.checkpoints[-1] if record.checkpoints else None
     about = f" {last.trigger}: {one_line(last.description)}" if last else ""
-    owner = f"process {record.owner.pid}, {_LIVES[values['owner']['standing']]}" if record.owner.pid else "unknown"
+    lives = "its session has ended" if record.owner.has_left else _LIVES[values["owner"]["standing"]]
+    owner = f"process {record.owner.pid}, {lives}" if record.owner.pid else "unknown"
     lines = {
         "Task": f"{record.task_id} ({record.template})",
         "Hook State": standing_of(record),
@@ -123,7 +160,7 @@ def _lines(record: Record, values: dict[str, Any], now: datetime) -> list[str]:
         "Owner": owner,
         "Integrity": values["integrity"],
         "Damaged Copies": ", ".join(values["damaged_copies"]),
-        "Record": f"{values['path']}/{VIEW}",
+        "Record": f"{values['path']}/{HOOK_MD}",
     }
     return [f"{name}: {value}" for name, value in lines.items() if value]
 
@@ -158,11 +195,41 @@ def checkpoints(*, task: str, as_json: bool) -> None:
         click.echo("No checkpoints yet.")
 
 
-def all_checkpoints(kept: Kept) -> list[dict[str, Any]]:
-    """Return every checkpoint the history tells of, those that hook.json has let go of included."""
-    events = (*kept[0].archived(), *kept[1].history)
-    told = [event.details.get("checkpoint") for event in events if event.trigger is Move.CHECKPOINT]
-    return [one for one in told if isinstance(one, dict)]
+def all_checkpoints(opened: OpenRecord) -> list[dict[str, Any]]:
+    """Return every checkpoint in the history, archived events included."""
+    events = (*opened.store.archived_events(), *opened.record.history)
+    noted = [event.details.get("checkpoint") for event in events if event.trigger is RecordMove.CHECKPOINT]
+    return [one for one in noted if isinstance(one, dict)]
 
 
-COMMANDS = (status, checkpoints)
+@dataclass(frozen=True)
+class RecordView:
+    """The record for programs and for people."""
+
+    values: dict[str, Any] | None = None
+    lines: tuple[str, ...] = ()
+
+
+def record_seen(context: Context) -> RecordView:
+    """Return what is on record for this worktree, nothing where nothing is; trouble with it hides nothing else."""
+    try:
+        found = context.recorder.current()
+        if found is None:
+            return RecordView()
+        found = shown_now(context, found)
+        values = status_values(context, found, clock.now())
+    except (AgentSyncError, OSError) as error:
+        return RecordView(
+            {"trouble": str(error)}, (f"Hook State: cannot be read: {error} Try: agent-sync record recover",)
+        )
+    record = found.record
+    lines = (
+        f"Task: {record.task_id}",
+        f"Hook State: {standing_of(record)}",
+        f"Last Checkpoint: {checkpoint_line(record, clock.now())}",
+    )
+    changed = () if values["integrity"] == "intact" else (f"Integrity: {values['integrity']}",)
+    return RecordView(values, (*lines, *changed))
+
+
+COMMANDS = (status, show, checkpoints)

@@ -7,10 +7,10 @@ import click
 from agent_sync.context import Context
 from agent_sync.errors import BadConfig, BadInput, NoRecord
 from agent_sync.record import keep as recording
-from agent_sync.record.disk.home import Home, workspace_of
-from agent_sync.record.disk.recorder import Kept
+from agent_sync.record.disk.recorder import Home, workspace_of
+from agent_sync.record.disk.store import OpenRecord
 from agent_sync.record.machine.model import Record
-from agent_sync.record.machine.states import TERMINAL, State
+from agent_sync.record.machine.states import TERMINAL, RecordState
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
@@ -23,20 +23,20 @@ def home_here(context: Context) -> Home:
     return context.recorder.home
 
 
-def record_here(context: Context) -> Kept:
+def record_here(context: Context) -> OpenRecord:
     """Return the record of the task that is going on in this worktree; a claim that has none yet gets one."""
     home_here(context)
-    found = context.recorder.opened()
+    found = context.recorder.current()
     if found is None and context.store.file.exists():
         recording.catch_up(context)
-        found = context.recorder.opened()
+        found = context.recorder.current()
     if found is None:
         helps = "agent-sync start TEXT --template bugfix, or agent-sync claim ISSUE"
         raise NoRecord("No task is recorded for this worktree.", helps=helps)
     return found
 
 
-def task_here(context: Context, task_id: str) -> Kept:
+def task_here(context: Context, task_id: str) -> OpenRecord:
     """Return the record of a task by its id, ended or not; without one, that of the task that is going on."""
     if not task_id:
         return record_here(context)
@@ -50,13 +50,13 @@ def task_here(context: Context, task_id: str) -> Kept:
     record = store.read()
     if record is None:
         raise NoRecord(f"The record of {task_id} is gone.", helps="agent-sync workspace list")
-    return store, record
+    return OpenRecord(store, record)
 
 
 def tell_standing(record: Record) -> None:
     """Say in one line where the task stands now, and in another what leads on."""
     click.echo(f"Hook State: {standing_of(record)}")
-    if record.state is State.AWAITING_HUMAN and record.waiting_for:
+    if record.state is RecordState.AWAITING_HUMAN and record.waiting_for:
         click.echo(f"Waiting for: {record.waiting_for}")
 
 

@@ -4,22 +4,19 @@ import click
 
 from agent_sync.cli.here import context_here
 from agent_sync.cli.record.recorded import record_here, task_here, tell_standing
-from agent_sync.cli.record.start import begun, refuse_second, tell_begun
+from agent_sync.cli.record.start import begin, refuse_second, tell_begun
 from agent_sync.cli.telling import next_line
 from agent_sync.context import Context
 from agent_sync.errors import IllegalMove
 from agent_sync.record import keep as recording
-from agent_sync.record.crash.owner import standing
-from agent_sync.record.crash.proc import SystemProcesses
+from agent_sync.record.crash.owner import SystemProcesses, owner_standing
 from agent_sync.record.crash.recovery import recover
-from agent_sync.record.disk.derived import VIEW
-from agent_sync.record.disk.recorder import NewTask
-from agent_sync.record.machine.model import Record, Step
-from agent_sync.record.machine.states import TERMINAL, Standing, State, StepStatus
-from agent_sync.record.machine.templates import CLAIM_TO_CLOSE
-from agent_sync.record.observe.last_words import Occasion
+from agent_sync.record.disk.contents import HOOK_MD, Occasion
+from agent_sync.record.machine.model import Record, TaskStep
+from agent_sync.record.machine.states import CLAIM_TO_CLOSE, TERMINAL, OwnerStanding, RecordState, StepStatus
+from agent_sync.record.machine.templates import TaskStart, ready_record
 from agent_sync.record.page.next_steps import to_do
-from agent_sync.record.page.synopsis import synopsis
+from agent_sync.record.page.session_text import synopsis
 from agent_sync.system import clock
 from agent_sync.task.situation_here import situation_of
 
@@ -42,35 +39,36 @@ def command(*, reopen: str) -> None:
     if reopen:
         _reopen(context, reopen)
         return
-    before = record_here(context)[1]
+    before = record_here(context).record
     _warn_of_other(context, before)
     # Whoever reads only now that a human is waited for has not answered yet; and an agent is none.
-    is_answer = before.state is State.AWAITING_HUMAN and not context.environment.get("CLAUDECODE")
+    is_answer = before.state is RecordState.AWAITING_HUMAN and not context.environment.get("CLAUDECODE")
     recover(context)
     now = clock.now()
     # A start that was killed half-way is finished first.
-    context.recorder.change(lambda record: context.recorder.set_up(record, now), now)
-    recording.catch_up(context, Occasion(is_work=True, is_answer=is_answer))
+    limit = context.settings.record.max_attempts
+    context.recorder.change(lambda record: ready_record(record, limit, now), now)
+    recording.catch_up(context, Occasion(is_work=True, is_answer=is_answer, resumes=True))
     store, record = record_here(context)
     click.echo(synopsis(record, str(store.directory)))
     tell_standing(record)
     click.echo("")
     for line in to_do(record):
         click.echo(line)
-    click.echo(f"\nRead on: {store.directory / VIEW}")
+    click.echo(f"\nRead on: {store.directory / HOOK_MD}")
     click.echo(next_line(situation_of(context, context.store.read())))
 
 
 def _warn_of_other(context: Context, record: Record) -> None:
     own = context.recorder.owner("")
     is_other = (record.owner.pid, record.owner.started) != (own.pid, own.started)
-    if is_other and standing(record.owner, SystemProcesses()) is Standing.ALIVE:
+    if is_other and owner_standing(record.owner, SystemProcesses()) is OwnerStanding.ALIVE:
         click.echo(f"warning: process {record.owner.pid} was at work on this task and is still running", err=True)
 
 
 def _reopen(context: Context, task_id: str) -> None:
     """Begin a new record with what is left of an old one, which stays as it is."""
-    old = task_here(context, task_id)[1]
+    old = task_here(context, task_id).record
     attempted = f"taking {task_id} up again"
     if old.state not in TERMINAL:
         raise IllegalMove(
@@ -84,14 +82,14 @@ def _reopen(context: Context, task_id: str) -> None:
         message = f"Task {task_id} is complete: nothing of it is left."
         raise IllegalMove(message, attempted=attempted, helps="agent-sync start --help")
     refuse_second(context)
-    task = NewTask(old.description, old.template, branch=old.branch, resumed_from=old.task_id, steps=steps)
-    tell_begun(begun(context, task), as_json=False)
+    task = TaskStart(old.description, old.template, branch=old.branch, resumed_from=old.task_id, steps=steps)
+    tell_begun(begin(context, task), as_json=False)
 
 
-def _left(step: Step) -> Step:
+def _left(step: TaskStep) -> TaskStep:
     """Return a step as the new record begins with it: what is done stays done, its receipt is in the old record."""
     return (
         step.model_copy(update={"receipt_id": ""})
         if step.status in _DONE
-        else Step(name=step.name, idempotent=step.idempotent)
+        else TaskStep(name=step.name, idempotent=step.idempotent)
     )

@@ -8,12 +8,14 @@ from agent_sync.cli.here import context_here
 from agent_sync.cli.record.recorded import home_here, tell_standing
 from agent_sync.context import Context
 from agent_sync.errors import BadInput, IllegalMove
-from agent_sync.record.disk.recorder import Kept, NewTask
+from agent_sync.record.disk.beginning import begin_task
+from agent_sync.record.disk.store import OpenRecord
 from agent_sync.record.machine.model import Record
-from agent_sync.record.machine.templates import CLAIM_TO_CLOSE, steps_of
-from agent_sync.record.observe.touched import working_tree_state
-from agent_sync.record.observe.words import readable
-from agent_sync.record.page.told import next_told
+from agent_sync.record.machine.progress import readable_text
+from agent_sync.record.machine.states import CLAIM_TO_CLOSE
+from agent_sync.record.machine.templates import TaskStart, steps_of
+from agent_sync.record.observe.checkpoints import working_tree_state
+from agent_sync.record.page.next_steps import next_step_of
 from agent_sync.record.receipts import keys
 from agent_sync.system import clock
 
@@ -32,48 +34,48 @@ def command(*, text: str, template: str, as_json: bool) -> None:
     """
     context = context_here()
     home_here(context)
-    description = readable(text)
+    description = readable_text(text)
     if not description:
         raise BadInput("The task needs a description.", helps="agent-sync start --help")
     if template == CLAIM_TO_CLOSE:
         raise BadInput("Only a claim can use this template.", helps="agent-sync claim ISSUE")
     steps_of(template, context.settings)
     refuse_second(context)
-    tell_begun(begun(context, NewTask(description=description, template=template)), as_json=as_json)
+    tell_begun(begin(context, TaskStart(description=description, template=template)), as_json=as_json)
 
 
 def refuse_second(context: Context) -> None:
     """Stop where a task is going on in this worktree already."""
-    found = context.recorder.opened()
+    found = context.recorder.current()
     claim = context.store.read()
     if claim:
         message = f"This worktree holds the claim on issue #{claim.issue_number}, which has a record of its own."
         raise IllegalMove(message, attempted="starting a task", helps="agent-sync status, or another worktree")
     if found:
-        message = f"Task {found[1].task_id} is already in progress here ({found[1].state})."
+        message = f"Task {found.record.task_id} is already in progress here ({found.record.state})."
         raise IllegalMove(message, attempted="starting a task", helps="agent-sync resume, or agent-sync abandon")
 
 
-def begun(context: Context, task: NewTask) -> Kept:
+def begin(context: Context, task: TaskStart) -> OpenRecord:
     """Begin a task; where keys or git cannot be used its record says that the set-up has failed."""
-    kept = context.recorder.begin(task, clock.now(), lambda: _prepared(context))
-    assert kept is not None  # noqa: S101  # the home was asked for before
-    return kept
+    opened = begin_task(context.recorder, task, clock.now(), lambda: _prepare(context))
+    assert opened is not None  # noqa: S101  # the home was asked for before
+    return opened
 
 
-def tell_begun(kept: Kept, *, as_json: bool) -> None:
+def tell_begun(opened: OpenRecord, *, as_json: bool) -> None:
     """Say which task was begun, where its record is and what comes first."""
-    store, record = kept
+    store, record = opened
     if as_json:
         click.echo(json.dumps(_values(record) | {"path": str(store.directory)}))
         return
     click.echo(f"Task: {record.task_id}")
     click.echo(f"Record: {store.directory}")
     tell_standing(record)
-    click.echo(f"Next: {next_told(record).command}")
+    click.echo(f"Next: {next_step_of(record).command}")
 
 
-def _prepared(context: Context) -> None:
+def _prepare(context: Context) -> None:
     """Make sure of what every validation and checkpoint will need."""
     keys.obtain(context.environment)
     working_tree_state(context.git)

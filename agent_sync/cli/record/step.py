@@ -30,7 +30,7 @@ def start(*, prompt: str) -> None:
     Example:
       agent-sync step start --prompt "find out why the parser crashes"
     """
-    _worked(lambda record, now: by_hand.step_started(record, prompt, now))
+    _change_step(lambda record, now: by_hand.with_step_started(record, prompt, now))
 
 
 @command.command("output")
@@ -46,7 +46,7 @@ def output(*, text: str) -> None:
     given = sys.stdin.buffer.read().decode("utf-8", "replace") if text == "-" else text
     if not given.strip():
         raise BadInput("The output is empty.", helps="agent-sync step output --help")
-    _worked(lambda record, now: by_hand.output_given(record, given, now))
+    _change_step(lambda record, now: by_hand.with_output_given(record, given, now))
 
 
 @command.command("done")
@@ -57,7 +57,7 @@ def done() -> None:
     Example:
       agent-sync step done
     """
-    _worked(by_hand.step_done, completes=True)
+    _change_step(by_hand.with_step_done, completes=True)
 
 
 @command.command("fail")
@@ -69,10 +69,10 @@ def fail(*, reason: str) -> None:
     Example:
       agent-sync step fail --reason "wrong approach"
     """
-    _worked(lambda record, now: by_hand.step_failed(record, reason, now))
+    _change_step(lambda record, now: by_hand.with_step_failed(record, reason, now))
 
 
-def _worked(change: Change, *, completes: bool = False) -> None:
+def _change_step(change: Change, *, completes: bool = False) -> None:
     context = context_here()
     record_here(context)
     record = recording.work(context, change, completes=completes)

@@ -3,21 +3,26 @@
 import re
 import sys
 from datetime import timedelta
+from pathlib import Path
 
 import click
 
-from agent_sync.cli.gates.gauntlet import ran_gates
+from agent_sync.cli.gates.gauntlet import run_gates
 from agent_sync.cli.here import context_here
 from agent_sync.cli.record.recorded import record_here, tell_standing
 from agent_sync.context import Context
-from agent_sync.errors import Exit
+from agent_sync.errors import BadInput, BadRecord, Exit
 from agent_sync.gates.config.project import find_project
 from agent_sync.gates.plan.plan import Scope
 from agent_sync.quiet.answer import process_dir
+from agent_sync.record.disk.store import OpenRecord
 from agent_sync.record.machine.model import Record
-from agent_sync.record.observe.words import readable
-from agent_sync.record.receipts.tee import Outlet
-from agent_sync.record.receipts.validate import Check, validate
+from agent_sync.record.machine.progress import readable_text
+from agent_sync.record.machine.validations import RecordedCommand, recorded_command
+from agent_sync.record.receipts.integrity import Intact, Restored
+from agent_sync.record.receipts.running import Outlet
+from agent_sync.record.receipts.validate import CommandToRun, validate
+from agent_sync.task.decision.outside_text import one_line
 
 _EVERYTHING = {"base": "", "commit": "", "uncommitted": False, "gate": "", "again": True, "as_json": False}
 _LENGTH = re.compile(r"([0-9]{1,6})(s|m|h)")
@@ -30,7 +35,9 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours"}
 @click.argument("words", nargs=-1, metavar="[-- CMD...]")
 @click.pass_context
 def command(ctx: click.Context, *, timeout: str, label: str, words: tuple[str, ...]) -> None:
-    """Run a command (default: the gates) for the current step, and sign a receipt of the result.
+    """Run a command for the current step, and sign a receipt of the result.
+
+    Without a command it runs again what this step was last validated with, and the gates where that was nothing.
 
     One word is a line for the shell; several are a program and its arguments. A pass completes the step, a failure
     asks a human; in a claim the agent continues. Exit code 0 if it passed, 1 if not.
@@ -42,32 +49,49 @@ def command(ctx: click.Context, *, timeout: str, label: str, words: tuple[str, .
       agent-sync validate
     """
     context = context_here()
-    kept = record_here(context)
+    opened = record_here(context)
     limit = _limit(timeout)
-    if not words:
+    again = None if words else _recorded(opened)
+    if not words and again is None:
         ctx.exit(_gates(context))
     shown = Outlet(sys.stdout.buffer, sys.stderr.buffer)
+    if again:
+        click.echo(f"Running again: {one_line(again.command, limit=400)}")
     sys.stdout.flush()
-    given = words[0] if len(words) == 1 else words
-    record = validate(context, kept, Check(given, readable(label), limit), shown)
-    ctx.exit(_told(record))
+    given = again.command if again else words[0] if len(words) == 1 else words
+    run = CommandToRun(given, readable_text(label), limit, cwd=again.cwd if again else "")
+    ctx.exit(_report(validate(context, opened, run, shown)))
+
+
+def _recorded(opened: OpenRecord) -> RecordedCommand | None:
+    """Return the command to run again, if there is one; a record that was changed by hand may name any."""
+    found = recorded_command(opened.record)
+    if found is None:
+        return None
+    if not isinstance(opened.store.integrity(opened.record), Intact | Restored):
+        message = "The record was changed outside agent-sync, so the command in it is not run."
+        raise BadRecord(message, attempted="validating again", helps="agent-sync validate -- CMD")
+    if not found.cwd or not Path(found.cwd).is_dir():
+        message = "The recorded command cannot be run again: it held a secret, or its directory is gone."
+        raise BadInput(message, attempted="validating again", helps="agent-sync validate -- CMD")
+    return found
 
 
 def _gates(context: Context) -> Exit:
     if find_project(process_dir(), context.place.root) is None:
         raise click.UsageError("There are no gates here, so name a command: agent-sync validate -- CMD")
-    before = record_here(context)[1].receipts_total
-    status = ran_gates(Scope(), _EVERYTHING)
-    found = context.recorder.opened()
+    before = record_here(context).record.receipts_total
+    status = run_gates(Scope(), _EVERYTHING)
+    found = context.recorder.current()
     if found:
-        made = found[1].receipts_total - before
-        for receipt in found[1].receipts[-made:] if made else ():
+        made = found.record.receipts_total - before
+        for receipt in found.record.receipts[-made:] if made else ():
             click.echo(f"Receipt: {receipt.receipt_id} ({receipt.label}, exit code {receipt.exit_code})")
-        tell_standing(found[1])
+        tell_standing(found.record)
     return status
 
 
-def _told(record: Record) -> Exit:
+def _report(record: Record) -> Exit:
     receipt = record.receipts[-1]
     how = "passed" if receipt.has_passed else "failed"
     signed = "" if receipt.signature else ", UNSIGNED"

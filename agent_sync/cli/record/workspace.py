@@ -10,11 +10,10 @@ from agent_sync.cli.here import context_here
 from agent_sync.cli.record.cleanup import reader
 from agent_sync.cli.record.recorded import home_here
 from agent_sync.errors import BadInput, BadRecord, RecordUnavailable
-from agent_sync.record.crash.owner import standing
-from agent_sync.record.crash.proc import SystemProcesses
+from agent_sync.record.crash.owner import SystemProcesses, owner_standing
 from agent_sync.record.disk import cleanup
-from agent_sync.record.disk.disk import disk
-from agent_sync.record.disk.home import Home, workspace_of
+from agent_sync.record.disk.recorder import Home, workspace_of
+from agent_sync.record.disk.store import disk_errors
 from agent_sync.system import clock
 
 
@@ -84,7 +83,7 @@ def destroy(*, name: str, yes: bool, force: bool) -> None:
     if not (yes or click.confirm("Delete them?", default=False)):
         return
     proc, now = SystemProcesses(), clock.now()
-    with disk("destroying the workspace"):
+    with disk_errors("destroying the workspace"):
         path = home.root / "workspaces" / name
-        deleted = cleanup.destroy(path, reader(home), lambda owner: standing(owner, proc), now, is_forced=force)
+        deleted = cleanup.destroy(path, reader(home), lambda owner: owner_standing(owner, proc), now, is_forced=force)
     click.echo(f"Deleted {len(deleted)} records of {name}.")

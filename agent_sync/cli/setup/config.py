@@ -9,13 +9,12 @@ import click
 from agent_sync import settings as settings_file
 from agent_sync.cli.here import place_here
 from agent_sync.errors import BadConfig, BadInput, HumansOnly
-from agent_sync.settings import Loaded, Origin
+from agent_sync.settings import LoadedSettings, Origin
 from agent_sync.settings.approvals import Approvals
 from agent_sync.settings.authority import needs_approval
-from agent_sync.settings.loading import asked_in, validated
+from agent_sync.settings.loading import requests_in, validated_settings
 from agent_sync.settings.problems import nearest
-from agent_sync.settings.sources import LARGEST, parsed, user_file
-from agent_sync.settings.variables import from_text, variables
+from agent_sync.settings.sources import LARGEST, from_text, parsed_toml, user_file, variables
 from agent_sync.system import clock, files
 from agent_sync.worktree import SETTINGS_NAME
 
@@ -96,11 +95,13 @@ def set_one(key: str, value: str, *, for_user: bool) -> None:
     file = user_file(environment) if for_user else Path(place.settings_file)
     if file is None:
         raise BadConfig("There is no home directory, so no file of your own.", helps="set HOME or XDG_CONFIG_HOME")
-    content = _written(file, table, name, read, may_be_link=for_user)
+    content = _changed_file(file, table, name, read, may_be_link=for_user)
     files.make_directory(file.parent, mode=0o755)
     files.write_atomic(file.resolve() if for_user else file, content, mode=files.REPOSITORY)
     if not for_user:
-        written = [one for one in asked_in(parsed(content, file=str(file)), source=SETTINGS_NAME) if one.key == key]
+        written = [
+            one for one in requests_in(parsed_toml(content, file=str(file)), source=SETTINGS_NAME) if one.key == key
+        ]
         Approvals(place).add(written, clock.now())
     click.echo(f"{key} = {json.dumps(read, ensure_ascii=False)}  ({file})")
 
@@ -109,7 +110,7 @@ def _keys() -> list[str]:
     return [".".join(where) for where in variables().values()]
 
 
-def _value(loaded: Loaded, key: str) -> Any:
+def _value(loaded: LoadedSettings, key: str) -> Any:
     table, name = key.split(".")
     return getattr(getattr(loaded.settings, table), name)
 
@@ -119,7 +120,7 @@ def _refuse_unknown(key: str) -> None:
         raise BadInput(f"{key[:100]!r} is not a setting.{nearest(key, _keys())}", helps="agent-sync config list")
 
 
-def _written(file: Path, table: str, name: str, value: object, *, may_be_link: bool) -> bytes:
+def _changed_file(file: Path, table: str, name: str, value: object, *, may_be_link: bool) -> bytes:
     """Return the file's bytes with one setting changed, every other byte as it was."""
     import tomlkit
 
@@ -129,7 +130,7 @@ def _written(file: Path, table: str, name: str, value: object, *, may_be_link: b
         raise BadConfig(
             f"{file} cannot be changed: {reason}.", helps=f"replace {file.name} by a plain file"
         ) from reason
-    parsed(before, file=str(file))
+    parsed_toml(before, file=str(file))
     document = tomlkit.parse(before.decode())
     section = document.setdefault(table, tomlkit.table())
     if not hasattr(section, "update"):
@@ -137,5 +138,5 @@ def _written(file: Path, table: str, name: str, value: object, *, may_be_link: b
     section.update({name: value})
     content = tomlkit.dumps(document).encode()
     # Nothing is written that could not be read again.
-    validated({Origin.USER: parsed(content, file=str(file))}, {Origin.USER: str(file)})
+    validated_settings({Origin.USER: parsed_toml(content, file=str(file))}, {Origin.USER: str(file)})
     return content

@@ -2,35 +2,50 @@
 
 import sys
 import time
+from pathlib import Path
 
 import click
+
+from agent_sync.errors import BadInput
 
 
 @click.command("demo")
 @click.option("--fast", is_flag=True, help="Without pauses, for CI.")
-@click.option("--picture", default="", metavar="FILE", help="Draw the end of it into an SVG file instead.")
-def command(*, fast: bool, picture: str) -> None:
+@click.option("--serve", is_flag=True, help="Keep the local GitHub running afterwards, to open its pages in a browser.")
+@click.option("--costs", is_flag=True, help="Show which commands ran, their requests to GitHub and their time.")
+@click.option(
+    "--picture",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Also draw it into FILE as a picture that moves (SVG).",
+)
+def command(*, fast: bool, serve: bool, costs: bool, picture: Path | None) -> None:
     """Play a whole task on a local GitHub: claim, code, PR, failing check, fix, merge, consent, close.
 
     Needs no token and no network, works in a temporary directory, and runs the real hook commands with inputs recorded
-    from Claude Code.
+    from Claude Code. It leaves nothing behind.
 
     \b
     Example:
-      agent-sync demo --fast
+      agent-sync demo --serve
     """
+    from agent_sync.demo.ending import LOOK_INTO_IT, OWN_REPOSITORY, visiting_hours, wait_until_stopped
+    from agent_sync.demo.picture import drawn
+    from agent_sync.demo.playing import play
     from agent_sync.demo.stage import stage
-    from agent_sync.demo.story import check, check_end, story
+    from agent_sync.demo.story import check_end
     from agent_sync.demo.view import view
 
+    if picture and not picture.parent.is_dir():
+        raise BadInput(f"The picture cannot be written: there is no directory {picture.parent}.")
     began = time.monotonic()
-    pause = 0.0 if fast else 1.2
-    requests = 0
-    with stage(with_gate=True) as scenery, view(is_terminal=sys.stdout.isatty(), pause=pause, picture=picture) as shown:
-        for scene in story():
-            played = scene.play(scenery)
-            check(scene, played)
-            requests += played.requests if played else 0
-            shown.show(scene, played, scenery)
-        end = check_end(scenery)
-    click.echo(f"Done in {time.monotonic() - began:.0f} s with {requests} requests: {end}.")
+    shown = view(is_terminal=sys.stdout.isatty(), pause=0.0 if fast else 1.2, with_costs=costs)
+    with stage(with_gate=True) as scenery:
+        moments = play(scenery, shown)
+        click.echo(f"\nDone in {time.monotonic() - began:.0f} s: {check_end(scenery)}.")
+        if picture:
+            picture.write_text(drawn(moments), encoding="utf-8")
+            click.echo(f"The picture is in {picture}.")
+        click.echo(f"\n{OWN_REPOSITORY}\n\n{visiting_hours(scenery) if serve else LOOK_INTO_IT}")
+        if serve:
+            wait_until_stopped()

@@ -21,20 +21,24 @@ SHOWN = {
 
 @click.command("doctor")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--live", is_flag=True, help="Also try what works with this token here, with scratch refs.")
 @click.pass_context
-def command(ctx: click.Context, *, as_json: bool) -> None:
+def command(ctx: click.Context, *, as_json: bool, live: bool) -> None:
     """Check the whole set-up, one line each, with the command that fixes it. Exit code 1 if anything fails.
 
     Looks at the command, git, worktrees, the claim and whether it is ignored, the hooks at every level and what they
-    do, the settings, and on GitHub at the repository, token, scopes, clock, board and names. Changes nothing.
+    do, the settings, and on GitHub at the repository, token, scopes, clock, board and names. Changes nothing. With
+    --live it also makes, moves and deletes a scratch ref, by git and through GitHub's interface, and asks for every
+    permission it will need; what it leaves behind is nothing.
 
     \b
     Examples:
       agent-sync doctor
+      agent-sync doctor --live
       agent-sync doctor --json | jq '.checks[] | select(.mark == "fail")'
     """
     results = []
-    for result in check_all(place_here(), settings_file.environment()):
+    for result in check_all(place_here(), settings_file.environment(), live=live):
         results.append(result)
         if not as_json:
             _print(result)

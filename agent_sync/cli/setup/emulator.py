@@ -12,7 +12,9 @@ def command() -> None:
 
 @command.command("serve")
 @click.option("--port", default=0, show_default=True, help="Port on 127.0.0.1; 0 means any.")
-@click.option("--scenario", default="small", show_default=True, help="The world to start with: small, empty or large.")
+@click.option(
+    "--scenario", default="small", show_default=True, help="The world to start with: small, empty, large or team."
+)
 @click.option("--state", default=None, help="Keep the world in this directory between runs.")
 @click.option("--unix-socket", default=None, help="Listen on this socket too, as `gh` can use one.")
 def serve(*, port: int, scenario: str, state: str | None, unix_socket: str | None) -> None:

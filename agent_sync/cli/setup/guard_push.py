@@ -6,7 +6,7 @@ import click
 
 from agent_sync.cli.here import context_here
 from agent_sync.errors import AgentSyncError, Exit
-from agent_sync.leases.guard import push_refusal
+from agent_sync.leases.fence import push_refusal
 
 
 @click.command("guard-push")

@@ -4,15 +4,16 @@ from pathlib import Path
 
 import click
 
-from agent_sync.cli.asking import agreed, is_terminal, show, tell_done
+from agent_sync.cli.asking import ask_consent, is_terminal, show, tell_done
 from agent_sync.cli.here import context_here
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError
 from agent_sync.settings.approvals import Approvals
-from agent_sync.settings.loading import asked_in
-from agent_sync.settings.sources import parsed
+from agent_sync.settings.loading import requests_in
+from agent_sync.settings.sources import parsed_toml
 from agent_sync.setup.install import carry_out, record as records
-from agent_sync.setup.install.plan import Plan, installation
+from agent_sync.setup.install.entries import home_elsewhere
+from agent_sync.setup.install.plan import InstallPlan, installation
 from agent_sync.setup.install.starter import Findings, starter
 from agent_sync.setup.install.tree import Tree
 from agent_sync.system import clock
@@ -50,14 +51,18 @@ def command(*, yes: bool, claude_md: bool, dry_run: bool) -> None:
     record = records.load(shared)
     may_ask = not yes and not dry_run
     plan = installation(
-        tree.read, record, lambda: starter(_findings(context, may_ask=may_ask)), with_claude_md=claude_md
+        tree.read,
+        record,
+        lambda: starter(_findings(context, may_ask=may_ask)),
+        with_claude_md=claude_md,
+        atlas_home=home_elsewhere(context.environment),
     )
     show(plan)
     if not plan.changes:
         click.echo("Nothing to do: everything is set up.")
     elif dry_run:
         click.echo("Nothing was written (--dry-run).")
-    elif agreed("Write these changes?", yes=yes, command="agent-sync init"):
+    elif ask_consent("Write these changes?", yes=yes, command="agent-sync init"):
         carry_out.install(tree, shared, record, plan)
         _approve(context, plan)
         tell_done(plan)
@@ -66,10 +71,10 @@ def command(*, yes: bool, claude_md: bool, dry_run: bool) -> None:
         click.echo("Nothing was written.")
 
 
-def _approve(context: Context, plan: Plan) -> None:
+def _approve(context: Context, plan: InstallPlan) -> None:
     """Approve the settings that were just written: whoever ran the command has seen them."""
     written = next((change.after for change in plan.changes if change.path == SETTINGS_NAME), None) or b""
-    asked = asked_in(parsed(written, file=SETTINGS_NAME), source=SETTINGS_NAME)
+    asked = requests_in(parsed_toml(written, file=SETTINGS_NAME), source=SETTINGS_NAME)
     Approvals(context.place).add(asked, clock.now())
 
 
@@ -89,7 +94,7 @@ def _findings(context: Context, *, may_ask: bool) -> Findings:
 
 
 def _owner(context: Context) -> str:
-    from agent_sync.gateway.transport.repository import repository_of
+    from agent_sync.gateway.transport.address import repository_of
 
     remote = context.settings.git.remote
     return repository_of(context.git.remote_url(remote), remote=remote).owner

@@ -8,7 +8,7 @@ from agent_sync import settings as settings_file
 from agent_sync.cli.asking import is_terminal
 from agent_sync.cli.here import place_here
 from agent_sync.errors import BadInput, HumansOnly
-from agent_sync.settings.approvals import Approvals, Asked, printable
+from agent_sync.settings.approvals import ApprovalRequest, Approvals, printable
 from agent_sync.system import clock
 
 LONGEST_VALUE = 100
@@ -52,14 +52,14 @@ def command(*, show: bool, revoke: bool, yes: bool, as_json: bool) -> None:
         click.echo("Nothing to approve: this repository's files ask for nothing that only you may decide.")
         return
     _show((), held_back, as_json=False)
-    if yes or _agreed():
+    if yes or _ask_approval():
         Approvals(place).add(held_back, clock.now())
         click.echo("Approved for this clone. Take it back with: agent-sync trust --revoke")
     else:
         click.echo("Nothing was approved.")
 
 
-def _agreed() -> bool:
+def _ask_approval() -> bool:
     if not is_terminal():
         raise BadInput(
             "Without a terminal nobody can be asked, so nothing was approved.",
@@ -69,7 +69,7 @@ def _agreed() -> bool:
     return click.confirm("Approve these values for this clone?", default=False)
 
 
-def _show(approved: tuple[Asked, ...], held_back: tuple[Asked, ...], *, as_json: bool) -> None:
+def _show(approved: tuple[ApprovalRequest, ...], held_back: tuple[ApprovalRequest, ...], *, as_json: bool) -> None:
     rows = [("approved", one) for one in approved] + [("not approved", one) for one in held_back]
     if as_json:
         asked = [

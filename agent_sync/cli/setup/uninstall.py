@@ -1,12 +1,14 @@
 """`agent-sync uninstall`: take out of a repository what `init` put there."""
 
+import os
 from pathlib import Path
 
 import click
 
-from agent_sync.cli.asking import agreed, show, tell_done
+from agent_sync.cli.asking import ask_consent, show, tell_done
 from agent_sync.cli.here import place_here
 from agent_sync.setup.install import carry_out, record as records
+from agent_sync.setup.install.entries import home_elsewhere
 from agent_sync.setup.install.plan import removal
 from agent_sync.setup.install.tree import Tree
 
@@ -27,13 +29,13 @@ def command(*, yes: bool, dry_run: bool) -> None:
     """
     place = place_here()
     tree, shared = Tree(Path(place.root), Path(place.common_dir)), Path(place.shared_dir)
-    plan = removal(tree.read, records.load(shared))
+    plan = removal(tree.read, records.load(shared), atlas_home=home_elsewhere(os.environ))
     show(plan)
     if not plan.changes:
         click.echo("Nothing to do: nothing of agent-sync is set up here.")
     elif dry_run:
         click.echo("Nothing was written (--dry-run).")
-    elif agreed("Write these changes?", yes=yes, command="agent-sync uninstall"):
+    elif ask_consent("Write these changes?", yes=yes, command="agent-sync uninstall"):
         carry_out.uninstall(tree, shared, plan)
         tell_done(plan)
         _mention_claim(Path(place.claim_file))

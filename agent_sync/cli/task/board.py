@@ -3,23 +3,22 @@
 import dataclasses
 import json
 import sys
-from collections import defaultdict
 
 import click
 
 from agent_sync.cli.console import working
 from agent_sync.cli.here import context_here, refuse_without_board
 from agent_sync.task.decision.outside_text import one_line
-from agent_sync.task.decision.tasks import BoardIssue
+from agent_sync.task.decision.tasks import BoardColumn, BoardIssue
 
-NO_STATUS = "No status"
+SHOWN, IN_JSON = 20, 50
 
 
 @click.command("board")
-@click.option("--json", "as_json", is_flag=True, help="Every issue as JSON.")
-@click.option("-n", "--limit", default=20, show_default=True, help="How many per column; 0 means all.")
-def command(*, as_json: bool, limit: int) -> None:
-    """Show the board, column by column.
+@click.option("--json", "as_json", is_flag=True, help="As a JSON list, 50 issues per column unless -n says otherwise.")
+@click.option("-n", "--limit", default=None, type=click.IntRange(min=0), help="How many per column; 0 means all.  [20]")
+def command(*, as_json: bool, limit: int | None) -> None:
+    """Show the board, column by column, as it orders them; issues of other repositories as owner/name#n.
 
     \b
     Examples:
@@ -29,44 +28,45 @@ def command(*, as_json: bool, limit: int) -> None:
     context = context_here()
     refuse_without_board(context)
     with working("reading the board"):
-        issues = list(context.gateway.board_issues())
+        columns = context.gateway.board_columns(limit if limit is not None else IN_JSON if as_json else SHOWN)
     if as_json:
-        click.echo(json.dumps([dataclasses.asdict(issue) for issue in issues]))
-        return
-    columns: dict[str, list[BoardIssue]] = defaultdict(list)
-    for issue in issues:
-        columns[issue.status or NO_STATUS].append(issue)
-    shown = {name: column[: limit or None] for name, column in columns.items()}
-    if sys.stdout.isatty():
-        _draw(columns, shown)
+        click.echo(json.dumps([dataclasses.asdict(issue) for column in columns for issue in column.issues]))
+        for column in columns:
+            if len(column.issues) < column.count:
+                click.echo(f"note: {_cut(column)}", err=True)
+    elif sys.stdout.isatty():
+        _draw(columns)
     else:
-        _print(columns, shown)
+        _print(columns)
 
 
-def _print(columns: dict[str, list[BoardIssue]], shown: dict[str, list[BoardIssue]]) -> None:
-    for name, issues in shown.items():
-        click.echo(f"{one_line(name)} ({len(columns[name])})")
-        for issue in issues:
+def _cut(column: BoardColumn) -> str:
+    return f"{column.count - len(column.issues)} more in {one_line(column.name)}; -n 0 lists all"
+
+
+def _print(columns: tuple[BoardColumn, ...]) -> None:
+    for column in columns:
+        click.echo(f"{one_line(column.name)} ({column.count})")
+        for issue in column.issues:
             click.echo(f"  {_cell(issue)}")
 
 
-def _draw(columns: dict[str, list[BoardIssue]], shown: dict[str, list[BoardIssue]]) -> None:
+def _draw(columns: tuple[BoardColumn, ...]) -> None:
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
     table = Table(show_lines=False, expand=True)
-    for name, issues in columns.items():
-        table.add_column(f"{escape(one_line(name))} ({len(issues)})", ratio=1)
-    for row in range(max(map(len, shown.values()), default=0)):
-        cells = (issues[row] if row < len(issues) else None for issues in shown.values())
+    for column in columns:
+        table.add_column(f"{escape(one_line(column.name))} ({column.count})", ratio=1)
+    for row in range(max((len(column.issues) for column in columns), default=0)):
+        cells = (column.issues[row] if row < len(column.issues) else None for column in columns)
         table.add_row(*(escape(_cell(issue)) if issue else "" for issue in cells))
     Console().print(table)
 
 
 def _cell(issue: BoardIssue) -> str:
-    holder = issue.agent or ", ".join(issue.assignees)
-    marks = f" · {one_line(holder, limit=30)}" if holder else ""
+    marks = f" · {one_line(issue.holder, limit=30)}" if issue.holder else ""
     blocked = " · blocked" if issue.open_blockers else ""
     priority = f" [{issue.priority}]" if issue.priority else ""
-    return f"#{issue.number}{priority} {one_line(issue.title, limit=60)}{marks}{blocked}"
+    return f"{one_line(issue.name)}{priority} {one_line(issue.title, limit=60)}{marks}{blocked}"

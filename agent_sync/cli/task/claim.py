@@ -7,21 +7,24 @@ import click
 
 from agent_sync.cli.asking import is_terminal
 from agent_sync.cli.console import working
-from agent_sync.cli.here import context_here
-from agent_sync.cli.issue_numbers import issue_number
+from agent_sync.cli.here import context_here, is_session
+from agent_sync.cli.issue_numbers import issue_number, qualified_issue
 from agent_sync.cli.task.next import ready_issues
 from agent_sync.context import Context
-from agent_sync.errors import BadInput, Exit, NotFound
-from agent_sync.leases.keeper import CloneKeeper, keeper_for
-from agent_sync.leases.refs.remote import CLAIMS
+from agent_sync.errors import BadInput, Conflict, Exit, NotFound
+from agent_sync.fleet.ready import held_issues
+from agent_sync.leases.claim_refs import claim_ref, transport_here
 from agent_sync.system import clock
+from agent_sync.task.branching import new_branch
 from agent_sync.task.claim.model import Claim
-from agent_sync.task.claiming import Taken, Wish, checked, finish, take, unfinished_claim
-from agent_sync.task.decision.claimable import branch_name
+from agent_sync.task.claiming import Taken, Wish, claim_warnings, finish, take, unfinished_claim
+from agent_sync.task.decision.facts import NoCard
 from agent_sync.task.decision.outside_text import one_line, quoted
 from agent_sync.task.decision.tasks import BoardIssue, Task
+from agent_sync.task.session_notes import note_session
 
 MOST_SHOWN = 10
+_UNSEEN = "warning: the hooks of this session do not see {root}: start a session there, or run `agent-sync sync` there"
 _EXAMPLE = "agent-sync claim 42, or agent-sync claim --next"
 
 
@@ -29,9 +32,16 @@ _EXAMPLE = "agent-sync claim 42, or agent-sync claim --next"
 @click.argument("issue", required=False)
 @click.option("--next", "take_next", is_flag=True, help="Take the first ready task of the board.")
 @click.option("--worktree", "in_worktree", is_flag=True, help="Work in a new worktree beside this one.")
-@click.option("--branch", default="", help="Use this branch instead of claude/<slug>-<issue>.")
-@click.option("--take-over", is_flag=True, help="Take it from a holder whose lease has expired, on the same branch.")
-@click.option("--yes", is_flag=True, help="A human agrees to take over work whose pull request is open.")
+@click.option(
+    "--branch", default="", help="Use this branch instead of claude/<slug>-<issue>, and go on with it if it is there."
+)
+@click.option("--take-over", is_flag=True, help="Take it from a holder that is gone, on the same branch.")
+@click.option("--local", is_flag=True, help="Keep the claim in this clone only: no other machine sees it.")
+@click.option(
+    "--yes",
+    is_flag=True,
+    help="A human agrees to take over work whose pull request is open, or that was claimed by hand.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the claim as JSON.")
 @click.option("--dry-run", is_flag=True, help="Only print what would be done.")
 @click.pass_context
@@ -43,11 +53,12 @@ def command(
     in_worktree: bool,
     branch: str,
     take_over: bool,
+    local: bool,
     yes: bool,
     as_json: bool,
     dry_run: bool,
 ) -> None:
-    """Claim a task: ISSUE is a number, or words of its title.
+    """Claim a task: ISSUE is a number, owner/name#number, or words of its title.
 
     Gets the issue's lease, a ref on the remote that one worktree at a time can have; then makes or checks out the
     branch, writes .agent-claim.json, assigns you, moves the card to In Progress and fills the Agent field. Refuses an
@@ -61,29 +72,49 @@ def command(
       agent-sync claim "race condition"
       agent-sync claim --next --worktree
     """
-    number = issue_number(issue or "", helps=_EXAMPLE)
     context = context_here()
+    issue = _here(context, issue)
+    number = issue_number(issue or "", helps=_EXAMPLE)
     agrees = partial(_agrees, yes=yes)
-    wish = Wish(branch, in_worktree=in_worktree, take_over=take_over, agrees=agrees)
+    wish = Wish(branch, in_worktree=in_worktree, take_over=take_over, local=local, agrees=agrees)
     unfinished = None if in_worktree else unfinished_claim(context)
     if unfinished and not dry_run and _is_meant(unfinished, issue):
         with working("updating GitHub"):
             taken = finish(context, unfinished)
     elif unfinished:
         raise BadInput(f"This worktree already holds issue #{unfinished.issue_number}.", helps="agent-sync sync")
+    elif take_next and not dry_run:
+        taken = _take_first_ready(context, wish)
     else:
         with working("asking GitHub"):
             task = context.gateway.task(_chosen(context, issue, number, take_next=take_next))
         if dry_run:
-            _plan(context, wish, task, checked(context, task, wish))
+            _plan(context, wish, task, claim_warnings(context, task, wish))
             return
         with working(f"claiming issue #{task.number}"):
             taken = take(context, task, wish)
     click.echo(json.dumps(_values(taken))) if as_json else _tell(taken)
+    is_seen = note_session(context.place, taken.root, context.environment)
+    if in_worktree and is_session(context) and not is_seen:
+        click.echo(_UNSEEN.format(root=taken.root), err=True)
     context.log.write(
         clock.now(), "claim", issue=taken.claim.issue_number, requests=context.requests, trouble=taken.trouble or None
     )
     ctx.exit(Exit.PENDING if taken.trouble else Exit.OK)
+
+
+def _here(context: Context, issue: str | None) -> str | None:
+    """Return the bare number of `owner/name#42` if that is this repository; stop where it is another one."""
+    named = qualified_issue(issue or "")
+    if named is None:
+        return issue
+    from agent_sync.gateway.transport.address import address_of
+
+    here = address_of(context)[0].full_name
+    if named[0].casefold() != here.casefold():
+        message = f"{issue} is an issue of {named[0]}; this is a clone of {here}."
+        raise BadInput(message, helps=f"run it in a clone of {named[0]}")
+    return named[1]
 
 
 def _is_meant(claim: Claim, issue: str | None) -> bool:
@@ -99,10 +130,30 @@ def _chosen(context: Context, issue: str | None, number: int | None, *, take_nex
 
 
 def _first_ready(context: Context) -> int:
-    found = next(iter(ready_issues(context)), None)
+    found = next(iter(ready_issues(context).issues), None)
     if found is None:
-        raise NotFound("Nothing on the board is ready to claim.", helps="agent-sync board")
+        raise _nothing_ready()
     return found.number
+
+
+def _take_first_ready(context: Context, wish: Wish) -> Taken:
+    """Take the best ready task; where somebody else was faster, the next one that is still free."""
+    lost: Conflict | None = None
+    held: frozenset[int] = frozenset()
+    for issue in ready_issues(context).issues:
+        if issue.number in held:
+            continue
+        try:
+            with working(f"claiming issue #{issue.number}"):
+                return take(context, context.gateway.task(issue.number), wish)
+        except Conflict as error:
+            lost = error
+            held, _ = held_issues(context)
+    raise lost or _nothing_ready()
+
+
+def _nothing_ready() -> NotFound:
+    return NotFound("Nothing on the board is ready to claim.", helps="agent-sync board")
 
 
 def _by_title(context: Context, text: str) -> int:
@@ -114,11 +165,11 @@ def _by_title(context: Context, text: str) -> int:
     if not found:
         raise NotFound(f"No open issue on the board has {quoted(text)} in its title.", helps="agent-sync board")
     if len(found) > 1:
-        raise BadInput(f"{len(found)} issues match: {_listed(found)}.", helps=f"agent-sync claim {found[0].number}")
+        raise BadInput(f"{len(found)} issues match: {_issue_list(found)}.", helps=f"agent-sync claim {found[0].number}")
     return found[0].number
 
 
-def _listed(issues: list[BoardIssue]) -> str:
+def _issue_list(issues: list[BoardIssue]) -> str:
     shown = ", ".join(f"#{issue.number} {quoted(issue.title, limit=60)}" for issue in issues[:MOST_SHOWN])
     return shown + (" …" if len(issues) > MOST_SHOWN else "")
 
@@ -129,21 +180,27 @@ def _agrees(question: str, *, yes: bool) -> bool:
 
 
 def _plan(context: Context, wish: Wish, task: Task, noted: tuple[str, ...]) -> None:
-    number, title = task.number, task.title
+    number = task.number
+    is_added = isinstance(task.card, NoCard) and task.card.project_id and context.settings.project.add_issues
     for warning in noted:
         click.echo(f"warning: {warning}")
-    click.echo(_lease_plan(context, number))
+    click.echo(_lease_plan(context, number, local=wish.local))
     where = " in a new worktree" if wish.in_worktree else ""
-    click.echo(f"would check out branch {wish.branch or branch_name(title, number)}{where}")
+    plan = new_branch(context, task, wish.branch, fetches=False)
+    for note in plan.notes:
+        click.echo(f"warning: {note}")
+    click.echo(f"would check out branch {plan.name}{where}")
     click.echo("would write .agent-claim.json (phase coding)")
+    if is_added:
+        click.echo(f"would add issue #{number} to the board (1 request)")
     click.echo(f"would assign you to issue #{number}, set Status and Agent on its card (1 request)")
 
 
-def _lease_plan(context: Context, number: int) -> str:
-    keeper = keeper_for(context.git, context.place, context.settings, clock.now())
-    if isinstance(keeper, CloneKeeper):
-        return f"would write {CLAIMS}{number} in this clone only: {keeper.reason}"
-    return f"would push {CLAIMS}{number} to {context.settings.git.remote} (1 push)"
+def _lease_plan(context: Context, number: int, *, local: bool) -> str:
+    reason = "--local was given" if local else transport_here(context).reason
+    if reason:
+        return f"would write {claim_ref(number)} in this clone only: {reason}"
+    return f"would push {claim_ref(number)} to {context.settings.git.remote} (1 push)"
 
 
 def _values(taken: Taken) -> dict[str, object]:
@@ -161,7 +218,7 @@ def _values(taken: Taken) -> dict[str, object]:
 
 def _tell(taken: Taken) -> None:
     for warning in taken.warnings:
-        click.echo(f"warning: {one_line(warning)}", err=True)
+        click.echo(f"warning: {one_line(warning, limit=600)}", err=True)
     claim = taken.claim
     verb = "Restored the claim of" if taken.is_restored else "Claimed"
     where = f"on branch {claim.branch} in {taken.root}. {taken.scope}".rstrip()

@@ -3,9 +3,9 @@
 import click
 
 from agent_sync.cli.here import claim_here, context_here, is_session
-from agent_sync.cli.task.sync import synced
+from agent_sync.cli.task.sync import sync_and_report
 from agent_sync.context import Context
-from agent_sync.errors import Refused
+from agent_sync.errors import Exit, Refused
 from agent_sync.leases.fence import known_loss, refuse
 from agent_sync.system import clock
 from agent_sync.task.claim.model import Claim
@@ -16,9 +16,6 @@ from agent_sync.task.decision.decide import is_merge_of
 from agent_sync.task.decision.evolve import evolve
 from agent_sync.task.decision.facts import Pull
 from agent_sync.task.loop import acting_alone
-
-# The consent is recorded, but the issue is not closed yet.
-PENDING = 8
 
 
 @click.command("done")
@@ -52,9 +49,9 @@ def command(*, yes: bool, now: bool, later: bool, dry_run: bool) -> None:
         click.echo("would comment, close the issue, move the card to Done, clear Agent (2 requests), delete the file")
         return
     if now or not (later or is_session(context)):
-        synced(context)
+        sync_and_report(context)
         if context.store.read():
-            click.get_current_context().exit(PENDING)
+            click.get_current_context().exit(Exit.PENDING)
     else:
         click.echo(f"Consent recorded: issue #{claim.issue_number} will be closed when this turn ends.")
 

@@ -7,13 +7,13 @@ import click
 
 from agent_sync.cli.console import working
 from agent_sync.cli.here import claim_here, context_here, is_session
-from agent_sync.cli.task.sync import synced
+from agent_sync.cli.task.sync import sync_and_report
 from agent_sync.context import Context
-from agent_sync.errors import BadInput, GitFailed, Refused
-from agent_sync.gates.pull import pull_gate_root, refuse_committed_claim
-from agent_sync.leases.fence import known_loss, pushed, refuse
+from agent_sync.errors import BadInput, Exit, GitFailed, Refused
+from agent_sync.gates.pull import base_ref, pull_gate_root, refuse_committed_claim
+from agent_sync.leases.fence import known_loss, push_or_refuse, refuse
 from agent_sync.leases.words import scope
-from agent_sync.system import clock
+from agent_sync.system import clock, git_history
 from agent_sync.system.masking import masked
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.claim.phases import Phase
@@ -26,33 +26,34 @@ from agent_sync.task.loop import acting_alone
 from agent_sync.task.situation_here import situation_of
 
 LONGEST_SUMMARY = 20_000
-# Handed off, but GitHub has no pull request yet.
-PENDING = 8
 MOST_SHOWN = 10
 
 
 @click.command("handoff")
-@click.option("--summary", required=True, help="First line: the pull request's title. `-` reads it from stdin.")
+@click.option(
+    "--summary",
+    help="First line: the pull request's title. `-` reads it from stdin. Default: the first commit's subject.",
+)
 @click.option("--draft", is_flag=True, help="Open the pull request as a draft.")
 @click.option("--later", is_flag=True, help="Only set the phase; the next stop or `agent-sync sync` opens the PR.")
 @click.option("--dry-run", is_flag=True, help="Only list what would be done.")
-def command(*, summary: str, draft: bool, later: bool, dry_run: bool) -> None:
+def command(*, summary: str | None, draft: bool, later: bool, dry_run: bool) -> None:
     """Run the gates, push the branch with its lease and open the pull request.
 
-    Inside a Claude Code session the pull request is opened when the turn ends. Without a pass nothing is handed off,
-    unless as a draft that states the outcome. A branch whose newest commit has the claim file is refused. Exit code 8:
-    handed off, and the pull request is not open yet.
+    Inside a Claude Code session the pull request is opened when the turn ends. One that is open already gets the new
+    title and body where no person has edited them, and a draft becomes ready for review. Without a pass nothing is
+    handed off, unless with `--draft`, which states the outcome. Refused are uncommitted changes, a branch without
+    commits of its own, and one whose newest commit has the claim file. Exit code 8: handed off, and the pull request is
+    not open yet.
 
     \b
     Examples:
+      agent-sync handoff
       agent-sync handoff --summary "Fix race condition in cache"
       git log -1 --format=%B | agent-sync handoff --summary -
     """
     context = context_here()
-    given = _summary(summary)
-    text = masked(given)
-    if text != given:
-        click.echo("warning: the summary holds a token or password; it was masked", err=True)
+    given = None if summary is None else _given_summary(summary)
     with acting_alone(context, "handing off"):
         claim = claim_here(context)
         refuse(context, claim, known_loss(claim), attempted="handing off")
@@ -62,6 +63,8 @@ def command(*, summary: str, draft: bool, later: bool, dry_run: bool) -> None:
         if head is None:
             raise GitFailed(f"Branch {branch} has no commit yet.", helps="git commit")
         refuse_committed_claim(context, branch, head)
+        _refuse_empty(context, branch, head)
+        text = _masked_summary(given or claim.summary.strip() or _first_subject(context, head))
         if dry_run:
             click.echo(f"would run the gates, then push {branch} at {head[:12]} to {context.settings.git.remote}")
             click.echo("would set the phase to ready_for_pr")
@@ -70,7 +73,7 @@ def command(*, summary: str, draft: bool, later: bool, dry_run: bool) -> None:
             return
         _passed_gates(context, draft=draft)
         with working(f"pushing {branch}"):
-            claim = pushed(context, claim, branch, head)
+            claim = push_or_refuse(context, claim, branch, head)
         _record(context, claim, HandedOff(text, branch, draft, context.settings.board.in_review))
     context.log.write(clock.now(), "handoff", issue=claim.issue_number, branch=branch, head=head)
     click.echo(f"Handed off issue #{claim.issue_number}: branch {branch} is pushed at {head[:12]}.")
@@ -79,10 +82,10 @@ def command(*, summary: str, draft: bool, later: bool, dry_run: bool) -> None:
     if later or is_session(context):
         click.echo("The PR will be opened when this turn ends, or now with `agent-sync sync`.")
         return
-    synced(context)
+    sync_and_report(context)
     claim = claim_here(context)
     if claim.phase is Phase.READY_FOR_PR:
-        click.get_current_context().exit(PENDING)
+        click.get_current_context().exit(Exit.PENDING)
 
 
 def _record(context: Context, claim: Claim, outcome: HandedOff) -> None:
@@ -92,9 +95,9 @@ def _record(context: Context, claim: Claim, outcome: HandedOff) -> None:
 
 
 def _is_enabled(context: Context, root: str) -> bool:
-    from agent_sync.gates.config.glance import glance
+    from agent_sync.gates.config.stop_settings import stop_settings
 
-    return glance(context.place, Path(root), context.environment).is_enabled
+    return stop_settings(context.place, Path(root), context.environment).is_enabled
 
 
 def _passed_gates(context: Context, *, draft: bool) -> None:
@@ -103,12 +106,15 @@ def _passed_gates(context: Context, *, draft: bool) -> None:
     if root is None or not _is_enabled(context, root):
         return
     from agent_sync.cli.gates.progress import listener
+    from agent_sync.gates.plan.changes import WantedChanges
+    from agent_sync.gates.plan.prepare import RunOptions, session_of
     from agent_sync.gates.run.execute import execute_run
     from agent_sync.gates.run.report import summary
     from agent_sync.gates.status import OPENS_PULL
 
     with listener(is_silent=False, is_terminal=sys.stdout.isatty()) as shown:
-        result = execute_run(context, Path(root), listener=shown)
+        options = RunOptions(WantedChanges(working=True), session=session_of(context))
+        result = execute_run(context, Path(root), options, shown)
     if not result.results or result.unchanged_since:
         # A run with gates has said its summary already.
         for line in summary(result):
@@ -118,8 +124,29 @@ def _passed_gates(context: Context, *, draft: bool) -> None:
         raise Refused(message, attempted="handing off", helps="fix it and run `agent-sync handoff` again")
 
 
-def _summary(given: str) -> str:
-    text = sys.stdin.read(LONGEST_SUMMARY) if given == "-" else given
+def _masked_summary(summary: str) -> str:
+    text = masked(summary)
+    if text != summary:
+        click.echo("warning: the summary holds a token or password; it was masked", err=True)
+    return text
+
+
+def _first_subject(context: Context, head: str) -> str:
+    """Return the first line of the branch's first commit, or of its newest where the base is not known here."""
+    commits = git_history.own_commits(context.git, base_ref(context), head) or git_history.own_commits(
+        context.git, f"{head}^", head
+    )
+    subject = commits[0][1].strip() if commits else ""
+    if not subject:
+        raise BadInput("The commit has no subject to take for a summary.", helps='--summary "What was done"')
+    return subject
+
+
+def _given_summary(given: str) -> str:
+    text = sys.stdin.read(LONGEST_SUMMARY + 1) if given == "-" else given
+    if len(text) > LONGEST_SUMMARY:
+        click.echo(f"warning: the summary was cut at {LONGEST_SUMMARY} characters", err=True)
+        text = text[:LONGEST_SUMMARY]
     if not text.strip():
         raise BadInput("The summary is empty: it becomes the pull request's title.", helps='--summary "What was done"')
     return text.strip()
@@ -136,6 +163,15 @@ def _branch(context: Context, claim: Claim) -> str:
         message = f"HEAD is on branch {branch}, the claim's branch is {claim.branch}."
         raise BadInput(message, helps=f"git switch {claim.branch}, or correct `branch` in .agent-claim.json")
     return branch
+
+
+def _refuse_empty(context: Context, branch: str, head: str) -> None:
+    """Stop at a branch without commits of its own, as far as this clone knows the branch it would be merged into."""
+    remote = context.settings.git.remote
+    base = context.settings.pr.base or context.git.default_branch(remote)
+    if base and not context.git.has_own_commits(head, f"refs/remotes/{remote}/{base}"):
+        message = f"Branch {branch} has no commits of its own: {remote}/{base} has all of them."
+        raise BadInput(message, attempted="handing off", helps="git commit, then `agent-sync handoff` again")
 
 
 def _refuse_uncommitted(context: Context) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from agent_sync.cli.here import place_here
-from agent_sync.system.log import Log
+from agent_sync.system.masking import Log
 
 _SHOWN_APART = ("at", "what")
 

@@ -7,7 +7,7 @@ from agent_sync.cli.here import claim_here, context_here
 from agent_sync.context import Context
 from agent_sync.errors import BadInput
 from agent_sync.gates.pull import refuse_committed_claim
-from agent_sync.leases.fence import pushed
+from agent_sync.leases.fence import push_or_refuse
 from agent_sync.leases.words import scope
 from agent_sync.task.claim.model import Claim
 
@@ -34,7 +34,7 @@ def command(*, dry_run: bool) -> None:
         click.echo(f"would push {claim.branch} at {head[:12]} to {context.settings.git.remote}")
         return
     with working(f"pushing {claim.branch}"):
-        claim = pushed(context, claim, claim.branch, head)
+        claim = push_or_refuse(context, claim, claim.branch, head)
     click.echo(f"Pushed {claim.branch} at {head[:12]}.{_scope(context, claim)}")
 
 

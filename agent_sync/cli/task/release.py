@@ -4,33 +4,48 @@ import click
 
 from agent_sync.cli.console import working
 from agent_sync.cli.here import claim_here, context_here
-from agent_sync.leases.refs.remote import CLAIMS
-from agent_sync.leases.words import ended
+from agent_sync.cli.issue_numbers import issue_number
+from agent_sync.context import Context
+from agent_sync.errors import BadInput
+from agent_sync.leases.claim_refs import claim_ref
+from agent_sync.leases.words import holder_name, release_text
+from agent_sync.task.decision.outside_text import one_line
+from agent_sync.task.freeing import free, holder_to_free
 from agent_sync.task.loop import acting_alone
 from agent_sync.task.releasing import give_back
 
+_EXAMPLE = "agent-sync release 42 --force"
+
 
 @click.command("release")
-@click.option("--reason", default="", help="Why; kept in the log.")
+@click.argument("issue", required=False)
+@click.option("--reason", default="", help="Why; kept in the log, and for a claim of somebody else on the issue.")
 @click.option("--force", is_flag=True, help="Even with an open pull request, or when GitHub cannot be reached.")
 @click.option("--dry-run", is_flag=True, help="Only print what would be done.")
-def command(*, reason: str, force: bool, dry_run: bool) -> None:
+def command(issue: str | None, *, reason: str, force: bool, dry_run: bool) -> None:
     """Give the task back: card to Todo, assignment removed, lease released, claim file deleted. The branch stays.
 
-    If somebody else has taken the task over, only the claim file here is deleted.
+    If somebody else has taken the task over, only the claim file here is deleted. With ISSUE and --force a person frees
+    a claim that its holder left, also one made by hand; the holder finds it lost, and the issue gets a comment.
 
     \b
     Examples:
       agent-sync release
       agent-sync release --reason "needs a decision first"
+      agent-sync release 42 --force --reason "the machine is gone"
     """
     context = context_here()
+    number = _number(issue)
+    held = context.store.read() if number else None
+    if number and not (held and held.issue_number == number):
+        _free(context, number, reason=reason, force=force, dry_run=dry_run)
+        return
     if dry_run:
         claim = claim_here(context)
         click.echo(f"would move the card of issue #{claim.issue_number} to {context.settings.board.ready}")
         click.echo("would clear Agent, take your assignment back (2 requests) and delete .agent-claim.json")
         if claim.lease and claim.may_act:
-            click.echo(f"would release {CLAIMS}{claim.issue_number} ({claim.lease.where})")
+            click.echo(f"would release {claim_ref(claim.issue_number)} ({claim.lease.where})")
         return
     with working("giving the task back"), acting_alone(context, "giving the task back"):
         claim = claim_here(context)
@@ -38,7 +53,31 @@ def command(*, reason: str, force: bool, dry_run: bool) -> None:
     if given.gone_to:
         click.echo(f"Issue #{claim.issue_number} is {given.gone_to}. Only the claim file here was deleted.")
         return
-    lease = f" {ended(claim.lease.where, remote=context.settings.git.remote)}" if claim.lease else ""
+    lease = f" {release_text(claim.lease.where, remote=context.settings.git.remote)}" if claim.lease else ""
     click.echo(f"Issue #{claim.issue_number} was released. Branch {claim.branch} is unchanged.{lease}")
     if given.trouble:
         click.echo(f"The board was not updated: {given.trouble}", err=True)
+
+
+def _number(issue: str | None) -> int | None:
+    number = issue_number(issue or "", helps=_EXAMPLE)
+    if issue and number is None:
+        raise BadInput(f"{one_line(issue)!r} is not the number of an issue.", helps=_EXAMPLE)
+    return number
+
+
+def _free(context: Context, number: int, *, reason: str, force: bool, dry_run: bool) -> None:
+    """Free a claim that is not of this worktree."""
+    if not force:
+        raise BadInput(f"Issue #{number} is not held in this worktree; to free it takes --force.", helps=_EXAMPLE)
+    with working(f"freeing issue #{number}"):
+        if dry_run:
+            tip, _ = holder_to_free(context, number)
+            click.echo(f"would release {claim_ref(number)} of {holder_name(tip.lease)} (2 pushes)" if tip else "")
+            click.echo(f"would move the card of issue #{number} to {context.settings.board.ready}, clear Agent,")
+            click.echo("take the holder's assignment back and comment on the issue (3 requests)")
+            return
+        freed = free(context, number, reason=reason)
+    click.echo(f"Issue #{number} was freed; it was held by {freed.holder}.")
+    if freed.trouble:
+        click.echo(f"GitHub was only partly updated: {freed.trouble}", err=True)

@@ -11,13 +11,13 @@ import click
 from agent_sync.cli.console import working
 from agent_sync.cli.fleet.fleet import show_all
 from agent_sync.cli.here import context_here
-from agent_sync.cli.record.record_seen import Seen, record_seen
+from agent_sync.cli.record.hook_views import RecordView, record_seen
 from agent_sync.cli.telling import next_line, situation_values
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError
 from agent_sync.events.parts.briefing import head_line
-from agent_sync.leases.fence import Stop, known_loss, stopped
-from agent_sync.leases.standing import lease_line
+from agent_sync.leases.fence import LeaseStop, known_loss, lease_stop
+from agent_sync.leases.words import lease_line
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.decision.facts import Branch, Pull
 from agent_sync.task.decision.next_step import next_step
@@ -29,12 +29,12 @@ OK, BAD = "✓", "✗"
 
 
 @dataclass(frozen=True)
-class Asked:
+class StatusAnswers:
     """What GitHub and the lease were asked, and what kept them from answering."""
 
     rows: tuple[Row, ...] = ()
     pull: Pull | None = None
-    lease: Stop | None = None
+    lease: LeaseStop | None = None
     trouble: str = ""
 
 
@@ -71,9 +71,9 @@ def _show(context: Context, *, as_json: bool, offline: bool, is_watching: bool) 
     if claim is None:
         _show_unclaimed(context, recorded, as_json=as_json)
         return
-    asked = _asked(context, claim, offline=offline)
+    asked = _ask_github(context, claim, offline=offline)
     stands = situation_of(context, claim, Known(pull=asked.pull, lease=asked.lease))
-    lease = lease_line(context, claim, asked.lease)
+    lease = lease_line(claim.lease, asked.lease, remote=context.settings.git.remote)
     if as_json:
         values = {"claim": json.loads(claim.to_json()), "rows": [dataclasses.asdict(row) for row in asked.rows]}
         seen = {"next": next_step(stands).command, "trouble": asked.trouble, "lease": lease, "record": recorded.values}
@@ -90,7 +90,7 @@ def _show(context: Context, *, as_json: bool, offline: bool, is_watching: bool) 
     click.echo(next_line(stands, is_watching=is_watching))
 
 
-def _show_unclaimed(context: Context, recorded: Seen, *, as_json: bool) -> None:
+def _show_unclaimed(context: Context, recorded: RecordView, *, as_json: bool) -> None:
     stands = situation_of(context, None)
     if as_json:
         values = {"claim": None, "record": recorded.values, "next": next_step(stands).command}
@@ -102,10 +102,10 @@ def _show_unclaimed(context: Context, recorded: Seen, *, as_json: bool) -> None:
     click.echo(next_line(stands))
 
 
-def _asked(context: Context, claim: Claim, *, offline: bool) -> Asked:
+def _ask_github(context: Context, claim: Claim, *, offline: bool) -> StatusAnswers:
     if offline:
-        return Asked(lease=known_loss(claim))
-    lease = stopped(context, claim, looks_again=True)
+        return StatusAnswers(lease=known_loss(claim))
+    lease = lease_stop(context, claim, looks_again=True)
     branch = Branch(
         context.git.head_of(claim.branch) if claim.branch else None, context.git.current_branch() == claim.branch
     )
@@ -114,8 +114,8 @@ def _asked(context: Context, claim: Claim, *, offline: bool) -> Asked:
             task = context.gateway.task(claim.issue_number)
             pull = context.gateway.pull(claim.pr_number, with_checks=True) if claim.pr_number else None
     except AgentSyncError as error:
-        return Asked(lease=lease, trouble=str(error))
-    return Asked(rows(claim, branch, task, pull), pull, lease)
+        return StatusAnswers(lease=lease, trouble=str(error))
+    return StatusAnswers(rows(claim, branch, task, pull), pull, lease)
 
 
 def _print(found: tuple[Row, ...]) -> None:

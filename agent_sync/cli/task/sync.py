@@ -7,12 +7,13 @@ from agent_sync.cli.here import claim_here, context_here
 from agent_sync.cli.telling import next_line, state_lines
 from agent_sync.context import Context
 from agent_sync.events.parts.briefing import head_line
+from agent_sync.task.action_words import action_words
 from agent_sync.task.claim.phases import Phase
 from agent_sync.task.claiming import finish
 from agent_sync.task.decision.decide import decide
 from agent_sync.task.decision.facts import Trigger
-from agent_sync.task.loop import acting_alone, drive, looked_up
-from agent_sync.task.outbox import Readers, unread
+from agent_sync.task.loop import acting_alone, drive, look_up_facts
+from agent_sync.task.outbox import Readers
 from agent_sync.task.situation_here import situation_of
 
 PERSON = Readers(human=True, agent=True)
@@ -33,12 +34,13 @@ def command(*, dry_run: bool) -> None:
     context = context_here()
     claim = claim_here(context)
     if dry_run:
-        actions = decide(Trigger.SYNC, claim, looked_up(context, Trigger.SYNC, claim))
+        actions = decide(Trigger.SYNC, claim, look_up_facts(context, Trigger.SYNC, claim))
         for action in actions:
-            click.echo(f"would do: {type(action).__name__}")
-        click.echo(f"{len(actions)} to do, {context.requests} requests made to find out")
+            click.echo(f"would {action_words(action, claim)}")
+        nothing = "" if actions else "nothing to do; "
+        click.echo(f"{nothing}{context.requests} requests made to find out")
     else:
-        synced(context)
+        sync_and_report(context)
 
 
 def _finish_claim(context: Context) -> None:
@@ -49,14 +51,13 @@ def _finish_claim(context: Context) -> None:
             finish(context, claim)
 
 
-def synced(context: Context) -> None:
+def sync_and_report(context: Context) -> None:
     """Drive the claim and tell the person everything that waited to be said."""
     with working("looking, deciding, acting"):
         _finish_claim(context)
         drive(context, Trigger.SYNC, session_id="terminal")
     waiting = context.outbox.waiting()
-    human, agent = unread(waiting, PERSON)
-    for text in dict.fromkeys((*human, *agent)):
+    for text in dict.fromkeys(notice.text for notice in waiting):
         click.echo(text)
     context.outbox.mark(waiting, PERSON)
     claim = context.store.read()

@@ -6,16 +6,16 @@ import click
 
 from agent_sync.cli.console import working
 from agent_sync.cli.here import context_here
-from agent_sync.cli.work.worker_views import noted
+from agent_sync.cli.work.worker_views import print_notes
 from agent_sync.task.decision.outside_text import one_line
-from agent_sync.work.forge import lines, refreshed
-from agent_sync.work.ledger import Kind, Row
-from agent_sync.work.ledgering import ledger
+from agent_sync.work.forge import lines, refresh_view
+from agent_sync.work.ledger import read_ledger
+from agent_sync.work.ledger_rows import LedgerKind, LedgerRow
 
 
 @click.command("ledger")
 @click.option("--format", "form", type=click.Choice(["jsonl", "table"]), help="Default: a table on a terminal.")
-@click.option("--kind", type=click.Choice([kind.value for kind in Kind]), default="tasks", show_default=True)
+@click.option("--kind", type=click.Choice([kind.value for kind in LedgerKind]), default="tasks", show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="The same as --format jsonl.")
 def command(*, form: str | None, kind: str, as_json: bool) -> None:
     """List every task, convoy or result that the work hooks have ever seen, from their history.
@@ -28,7 +28,7 @@ def command(*, form: str | None, kind: str, as_json: bool) -> None:
     """
     context = context_here()
     with working("reading the histories"):
-        found = ledger(context, Kind(kind))
+        found = read_ledger(context, LedgerKind(kind))
     if as_json or form == "jsonl" or (form is None and not sys.stdout.isatty()):
         click.echo(lines(found.rows).decode(), nl=False)
     else:
@@ -36,10 +36,10 @@ def command(*, form: str | None, kind: str, as_json: bool) -> None:
             click.echo(_line(row))
         if not found.rows:
             click.echo(f"No {kind} yet.")
-    noted(found.notes, refreshed(context, found.rows if Kind(kind) is Kind.CONVOYS else ()))
+    print_notes(found.notes, refresh_view(context, found.rows if LedgerKind(kind) is LedgerKind.CONVOYS else ()))
 
 
-def _line(row: Row) -> str:
+def _line(row: LedgerRow) -> str:
     name, said = str(row.get("id") or row.get("taskId")), str(row["status"])
     match row:
         case {"progress": {"closed": closed, "total": total}}:

@@ -12,22 +12,22 @@ from agent_sync.cli.console import working
 from agent_sync.cli.here import context_here
 from agent_sync.cli.issue_numbers import issue_number
 from agent_sync.cli.work import worker_care, worker_views
-from agent_sync.cli.work.worker_views import hook_values, noted
+from agent_sync.cli.work.worker_views import hook_values, print_notes
 from agent_sync.context import Context
 from agent_sync.errors import BadInput, Exit
+from agent_sync.leases.claim_refs import claim_ref
 from agent_sync.system import clock
 from agent_sync.task.decision.outside_text import quoted
-from agent_sync.work.forge import refreshed
-from agent_sync.work.hook.model import Json
-from agent_sync.work.hook.names import claim_ref
+from agent_sync.work.forge import refresh_view
+from agent_sync.work.hook.model import JsonObject
 from agent_sync.work.identity import bound_worker
-from agent_sync.work.prime import Verdict
 from agent_sync.work.sling import Sling, Slung, sling as slung_to
 from agent_sync.work.take import Begun, take as taken_from
+from agent_sync.work.take_decision import TakeVerdict
 
 _DURATION = re.compile(r"([1-9][0-9]{0,5})([smhd])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
-_VERBS = {Verdict.START: "Started", Verdict.RESUME: "Resumed", Verdict.RESTART: "Restarted"}
+_VERBS = {TakeVerdict.START: "Started", TakeVerdict.RESUME: "Resumed", TakeVerdict.RESTART: "Restarted"}
 
 
 @click.group("worker")
@@ -75,14 +75,14 @@ def sling(
     result = done.value
     if as_json:
         values = hook_values(result.worker, result.hook) | {"repeated": result.is_repeat, "dryRun": dry_run}
-        click.echo(json.dumps(values | {"notes": [*done.sight.notes, *result.notes]}))
+        click.echo(json.dumps(values | {"notes": [*done.view.notes, *result.notes]}))
     else:
         _tell_slung(result, dry_run=dry_run)
     if dry_run:
-        noted(done.sight.notes, result.notes)
+        print_notes(done.view.notes, result.notes)
         return
     context.log.write(clock.now(), "sling", issue=wish.issue, worker=str(result.worker), requests=context.requests)
-    noted(done.sight.notes, result.notes, refreshed(context))
+    print_notes(done.view.notes, result.notes, refresh_view(context))
 
 
 def _tell_slung(result: Slung, *, dry_run: bool) -> None:
@@ -120,7 +120,7 @@ def take(ctx: click.Context, *, name: str, as_json: bool) -> None:
     with working("taking the work"):
         begun = taken_from(context, said)
     click.echo(json.dumps(_values(begun))) if as_json else _tell_taken(begun)
-    noted(begun.notes, refreshed(context))
+    print_notes(begun.notes, refresh_view(context))
     trouble = begun.local.trouble if begun.local else ""
     if trouble:
         click.echo(f"Taken, but GitHub was only partly updated: {trouble}", err=True)
@@ -130,7 +130,9 @@ def take(ctx: click.Context, *, name: str, as_json: bool) -> None:
 
 def _log_taken(context: Context, begun: Begun) -> None:
     issue = begun.work.hook.status.issue if begun.work.hook else None
-    context.log.write(clock.now(), "take", worker=str(begun.work.worker), issue=issue, verdict=begun.work.prime.verdict)
+    context.log.write(
+        clock.now(), "take", worker=str(begun.work.worker), issue=issue, verdict=begun.work.decision.verdict
+    )
 
 
 def _values(begun: Begun) -> dict[str, object]:
@@ -138,8 +140,8 @@ def _values(begun: Begun) -> dict[str, object]:
     lease = work.tip.lease if work.tip else None
     return {
         "worker": str(work.worker),
-        "verdict": work.prime.verdict.value,
-        "reason": work.prime.reason,
+        "verdict": work.decision.verdict.value,
+        "reason": work.decision.reason,
         "hook": hook_values(work.worker, work.hook) if work.hook else None,
         "lease": {"epoch": lease.epoch, "nonce": lease.nonce, "sha": work.tip.sha} if lease and work.tip else None,
         "notes": list(begun.notes),
@@ -149,11 +151,11 @@ def _values(begun: Begun) -> dict[str, object]:
 def _tell_taken(begun: Begun) -> None:
     work = begun.work
     if not work.runs or work.hook is None or work.hook.task is None:
-        click.echo(f"{work.worker}: {work.prime.reason}.")
+        click.echo(f"{work.worker}: {work.decision.reason}.")
         return
     status = work.hook.status
-    verb = _VERBS[work.prime.verdict]
-    click.echo(f"{verb} {work.hook.task.id} on branch {quoted(status.branch, limit=100)}: {work.prime.reason}.")
+    verb = _VERBS[work.decision.verdict]
+    click.echo(f"{verb} {work.hook.task.id} on branch {quoted(status.branch, limit=100)}: {work.decision.reason}.")
     if work.hook.handoff:
         click.echo(f"Resume point: {quoted(work.hook.handoff.resume_point or 'the last commit', limit=1000)}")
 
@@ -173,7 +175,7 @@ def _duration(text: str) -> timedelta | None:
     return timedelta(**{_UNITS[found[2]]: int(found[1])}) if found else None
 
 
-def _object(text: str) -> Json | None:
+def _object(text: str) -> JsonObject | None:
     if not text:
         return None
     try:

@@ -1,4 +1,4 @@
-"""`agent-sync worker pause · result · clear · repair`: leaving, finishing and mending work."""
+"""`agent-sync worker pause · result · clear · repair`: leaving, finishing and repairing work."""
 
 import dataclasses
 import json
@@ -9,16 +9,22 @@ import click
 
 from agent_sync.cli.console import working
 from agent_sync.cli.here import context_here
-from agent_sync.cli.work.worker_views import hook_values, noted
+from agent_sync.cli.work.worker_views import hook_values, print_notes
 from agent_sync.errors import BadInput, Exit
 from agent_sync.system import clock
-from agent_sync.work.clearing import clear as cleared_hook
-from agent_sync.work.finishing import Finished, Given, failure, finish_work, given_of
-from agent_sync.work.forge import refreshed
-from agent_sync.work.handoff import Note, hand_off
+from agent_sync.work.findings import REPAIR_TEXTS, Repair
+from agent_sync.work.finishing import (
+    FinishedWork,
+    GivenResult,
+    clear_hook,
+    failed_result,
+    finish_work,
+    parse_result,
+)
+from agent_sync.work.forge import refresh_view
+from agent_sync.work.handoff import HandoffNote, hand_off
 from agent_sync.work.identity import required_worker
-from agent_sync.work.mending import Mended, examine, mend
-from agent_sync.work.repairs import SENTENCES, Mending
+from agent_sync.work.repair import RepairResult, examine, repair as repair_all
 
 LARGEST = 1 << 20
 MOST_SHOWN = 10
@@ -44,18 +50,22 @@ def pause(*, name: str, reason: str, resume_point: str, summary: str, steps: tup
     """
     context = context_here()
     with working("pausing the work"):
-        handed = hand_off(context, required_worker(context, flag=name), Note(reason, resume_point, summary, steps))
-    told = handed.handoff
+        handed = hand_off(
+            context, required_worker(context, flag=name), HandoffNote(reason, resume_point, summary, steps)
+        )
+    handoff = handed.handoff
     if as_json:
-        values = {"worker": str(handed.worker), "handoff": told.values(), "repeated": handed.is_repeat}
+        values = {"worker": str(handed.worker), "handoff": handoff.values(), "repeated": handed.is_repeat}
         click.echo(json.dumps(values | {"notes": list(handed.notes)}))
     else:
-        click.echo(f"Paused for the next session of {handed.worker}: branch {told.branch} at {told.head_sha[:12]}.")
-        if told.rescue_ref:
-            shown = ", ".join(told.files[:MOST_SHOWN]) + (" …" if len(told.files) > MOST_SHOWN else "")
-            click.echo(f"Not committed, kept in {told.rescue_ref}: {shown}")
-    context.log.write(clock.now(), "worker-handoff", worker=str(handed.worker), count=told.count)
-    noted(handed.notes, refreshed(context))
+        click.echo(
+            f"Paused for the next session of {handed.worker}: branch {handoff.branch} at {handoff.head_sha[:12]}."
+        )
+        if handoff.rescue_ref:
+            shown = ", ".join(handoff.files[:MOST_SHOWN]) + (" …" if len(handoff.files) > MOST_SHOWN else "")
+            click.echo(f"Not committed, kept in {handoff.rescue_ref}: {shown}")
+    context.log.write(clock.now(), "worker-handoff", worker=str(handed.worker), count=handoff.count)
+    print_notes(handed.notes, refresh_view(context))
 
 
 @click.command("result")
@@ -91,12 +101,12 @@ def result(
       agent-sync worker result --fail E_FLAKY --message "The test server was down" --recoverable
     """
     context = context_here()
-    given = _given(file, output, code, message, recoverable=recoverable)
+    given = _result_from(file, output, code, message, recoverable=recoverable)
     with working("giving the result"):
         finished = finish_work(context, required_worker(context, flag=name), given, open_issues=open_issues)
     click.echo(json.dumps(_finished_values(finished))) if as_json else _tell_finished(finished)
     context.log.write(clock.now(), "worker-result", worker=str(finished.worker), state=finished.hook.state)
-    noted(finished.notes, refreshed(context))
+    print_notes(finished.notes, refresh_view(context))
     if finished.trouble:
         click.echo(f"The result is saved, but GitHub was only partly updated: {finished.trouble}", err=True)
         click.echo("  try: run the same command again", err=True)
@@ -115,11 +125,11 @@ def clear(worker: str, *, dry_run: bool) -> None:
     """
     context = context_here()
     with working("clearing the hook"):
-        done = cleared_hook(context, worker, dry_run=dry_run)
+        done = clear_hook(context, worker, dry_run=dry_run)
     task = done.before.task.id if done.before and done.before.task else ""
     verb = "would clear" if dry_run else "Cleared"
     click.echo(f"{verb} {task} from {done.worker}." if task else f"{done.worker} has no work.")
-    noted(done.notes, () if dry_run else refreshed(context))
+    print_notes(done.notes, () if dry_run else refresh_view(context))
 
 
 @click.command("repair")
@@ -136,34 +146,34 @@ def repair(ctx: click.Context, *, is_applied: bool, as_json: bool) -> None:
     """
     context = context_here()
     with working("reading the work hooks"):
-        sight, found = examine(context)
-    if sight.trouble and is_applied:
+        view, found = examine(context)
+    if view.trouble and is_applied:
         raise BadInput("The remote cannot be reached, so nothing was repaired.", helps="agent-sync worker repair")
-    mended = mend(context, found) if is_applied else tuple(Mended(one, is_done=False) for one in found)
+    repaired = repair_all(context, found) if is_applied else tuple(RepairResult(one, is_done=False) for one in found)
     if as_json:
-        rows = [_mended_values(one) for one in mended]
-        click.echo(json.dumps({"findings": rows, "applied": is_applied, "notes": list(sight.notes)}))
+        rows = [_repair_values(one) for one in repaired]
+        click.echo(json.dumps({"findings": rows, "applied": is_applied, "notes": list(view.notes)}))
     else:
-        for one in mended:
-            click.echo(_mended_line(one, is_applied=is_applied))
-        click.echo(_repair_summary(mended, is_applied=is_applied))
-    noted(sight.notes, refreshed(context))
-    ctx.exit(Exit.FAILED if any(one.trouble for one in mended) else Exit.OK)
+        for one in repaired:
+            click.echo(_repair_line(one, is_applied=is_applied))
+        click.echo(_repair_summary(repaired, is_applied=is_applied))
+    print_notes(view.notes, refresh_view(context))
+    ctx.exit(Exit.FAILED if any(one.trouble for one in repaired) else Exit.OK)
 
 
-def _given(file: str, output: str, code: str, message: str, *, recoverable: bool) -> Given:
+def _result_from(file: str, output: str, code: str, message: str, *, recoverable: bool) -> GivenResult:
     if sum(map(bool, (file, output, code))) > 1:
         raise click.UsageError("Use only one of --file, --output and --fail.")
     if code:
-        return failure(code, message, recoverable=recoverable)
+        return failed_result(code, message, recoverable=recoverable)
     if message or recoverable:
         raise click.UsageError("--message and --recoverable need --fail.")
     if file:
-        return given_of(_content(file))
-    return given_of(json.dumps({"output": _parsed(output)})) if output else Given()
+        return parse_result(_content(file))
+    return parse_result(json.dumps({"output": _json_value(output)})) if output else GivenResult()
 
 
-def _parsed(text: str) -> object:
+def _json_value(text: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -179,13 +189,13 @@ def _content(file: str) -> str:
         raise BadInput(f"{file} cannot be read: {error}.", helps="agent-sync worker result --help") from error
 
 
-def _finished_values(finished: Finished) -> dict[str, object]:
+def _finished_values(finished: FinishedWork) -> dict[str, object]:
     more = {"escalated": finished.escalated, "filed": list(finished.filed), "trouble": finished.trouble}
     values = hook_values(finished.worker, finished.hook) | more
     return values | {"repeated": finished.is_repeat, "notes": list(finished.notes)}
 
 
-def _tell_finished(finished: Finished) -> None:
+def _tell_finished(finished: FinishedWork) -> None:
     task = finished.hook.task.id if finished.hook.task else ""
     already = " already" if finished.is_repeat else ""
     click.echo(f"{task} is {finished.hook.state}{already} on the hook of {finished.worker}.")
@@ -197,29 +207,31 @@ def _tell_finished(finished: Finished) -> None:
         click.echo("Filed: " + ", ".join(f"#{number}" for number in finished.filed))
 
 
-def _mended_values(mended: Mended) -> dict[str, object]:
-    values = dataclasses.asdict(mended.finding)
-    worker = str(mended.finding.worker) if mended.finding.worker else None
-    return values | {"worker": worker, "done": mended.is_done, "trouble": mended.trouble}
+def _repair_values(result: RepairResult) -> dict[str, object]:
+    values = dataclasses.asdict(result.finding)
+    worker = str(result.finding.worker) if result.finding.worker else None
+    # The name that the field had in 0.1.0.
+    values["mending"] = values.pop("repair")
+    return values | {"worker": worker, "done": result.is_done, "trouble": result.trouble}
 
 
-def _mended_line(mended: Mended, *, is_applied: bool) -> str:
-    finding = mended.finding
+def _repair_line(result: RepairResult, *, is_applied: bool) -> str:
+    finding = result.finding
     where = str(finding.worker) if finding.worker else f"#{finding.issue}"
-    what = SENTENCES[finding.mending]
-    if finding.mending is Mending.TELL:
+    what = REPAIR_TEXTS[finding.repair]
+    if finding.repair is Repair.TELL:
         return f"{where}: {finding.kind}: {finding.reason}. → {what}"
-    if mended.trouble:
-        return f"{where}: {finding.kind}: {finding.reason}. → not done: {mended.trouble}"
-    if is_applied and not mended.is_done:
+    if result.trouble:
+        return f"{where}: {finding.kind}: {finding.reason}. → not done: {result.trouble}"
+    if is_applied and not result.is_done:
         return f"{where}: {finding.kind}: {finding.reason}. → already resolved"
     return f"{where}: {finding.kind}: {finding.reason}. → {'done: ' if is_applied else 'would '}{what}"
 
 
-def _repair_summary(mended: tuple[Mended, ...], *, is_applied: bool) -> str:
-    if not mended:
+def _repair_summary(results: tuple[RepairResult, ...], *, is_applied: bool) -> str:
+    if not results:
         return "Nothing is wrong."
-    open_ones = [one for one in mended if one.finding.mending is not Mending.TELL and not one.is_done]
+    open_ones = [one for one in results if one.finding.repair is not Repair.TELL and not one.is_done]
     return "" if is_applied or not open_ones else "Next: agent-sync worker repair --apply"
 
 

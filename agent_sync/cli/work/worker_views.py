@@ -13,29 +13,28 @@ from agent_sync.errors import BadInput, Exit
 from agent_sync.leases.model import Tip
 from agent_sync.system import clock
 from agent_sync.task.decision.outside_text import one_line
-from agent_sync.work.forge import refreshed
+from agent_sync.work.forge import refresh_view
 from agent_sync.work.hook.evidence import disagreements
-from agent_sync.work.hook.model import Hook
+from agent_sync.work.hook.model import WorkHook
 from agent_sync.work.hook.names import WorkerName, worker_named
-from agent_sync.work.hook.reading import look
-from agent_sync.work.hook.shelf import shelf_for
-from agent_sync.work.hook.sight import HookSeen, Sight, computed, holder_text
+from agent_sync.work.hook.reading import view_here
+from agent_sync.work.hook.view import HookSeen, WorkView, derived_states, holder_text
 from agent_sync.work.identity import bound_worker
 
 
-def sight_here(context: Context) -> Sight:
+def fetch_view(context: Context) -> WorkView:
     """Fetch and return all hooks and claims."""
     with working("reading the work hooks"):
-        return look(shelf_for(context, clock.now()))
+        return view_here(context)
 
 
-def noted(*groups: tuple[str, ...]) -> None:
+def print_notes(*groups: tuple[str, ...]) -> None:
     """Print what every reader must know, on stderr so that it never mixes with values."""
     for note in dict.fromkeys(note for group in groups for note in group):
         click.echo(f"note: {note}", err=True)
 
 
-def hook_values(name: WorkerName, hook: Hook) -> dict[str, Any]:
+def hook_values(name: WorkerName, hook: WorkHook) -> dict[str, Any]:
     """Return everything on a hook as JSON values."""
     parts = {"task": hook.task, "ctx": hook.context, "result": hook.result, "handoff": hook.handoff}
     return {
@@ -57,16 +56,16 @@ def listing(*, as_json: bool) -> None:
       agent-sync worker list --json | jq '.hooks[] | select(.computed != [])'
     """
     context = context_here()
-    sight, now = sight_here(context), clock.now()
-    rows = [_row(sight, seen, now) for _, seen in sorted(sight.hooks.items())]
+    view, now = fetch_view(context), clock.now()
+    rows = [_row(view, seen, now) for _, seen in sorted(view.hooks.items())]
     if as_json:
-        click.echo(json.dumps({"hooks": rows, "where": sight.where, "notes": list(sight.notes)}))
+        click.echo(json.dumps({"hooks": rows, "where": view.where, "notes": list(view.notes)}))
     else:
         for row in rows:
             click.echo(_line(row))
         if not rows:
             click.echo("No worker has a hook yet. Next: agent-sync worker sling ISSUE WORKER")
-    noted(sight.notes, refreshed(context))
+    print_notes(view.notes, refresh_view(context))
 
 
 @click.command("status")
@@ -81,10 +80,10 @@ def status(worker: str | None, *, as_json: bool) -> None:
       agent-sync worker status --json
     """
     context = context_here()
-    sight, seen = _chosen(context, worker)
-    row = _row(sight, seen, clock.now())
-    click.echo(json.dumps(row | {"where": sight.where, "notes": list(sight.notes)}) if as_json else _line(row))
-    noted(sight.notes, refreshed(context))
+    view, seen = _hook_of_worker(context, worker)
+    row = _row(view, seen, clock.now())
+    click.echo(json.dumps(row | {"where": view.where, "notes": list(view.notes)}) if as_json else _line(row))
+    print_notes(view.notes, refresh_view(context))
 
 
 @click.command("show")
@@ -100,10 +99,10 @@ def show(ctx: click.Context, worker: str | None, *, as_json: bool) -> None:
       agent-sync worker show docs/w2 --json
     """
     context = context_here()
-    sight, seen = _chosen(context, worker)
+    view, seen = _hook_of_worker(context, worker)
     wrong = (*disagreements(seen.hook), *seen.stray) if seen.hook else (seen.damage,)
     values = hook_values(seen.name, seen.hook) if seen.hook else {"worker": str(seen.name), "damage": seen.damage}
-    row = _row(sight, seen, clock.now())
+    row = _row(view, seen, clock.now())
     checked = {
         "verified": not wrong,
         "disagreements": list(wrong),
@@ -111,7 +110,7 @@ def show(ctx: click.Context, worker: str | None, *, as_json: bool) -> None:
         "holder": row["holder"],
     }
     if as_json:
-        click.echo(json.dumps(values | checked | {"where": sight.where, "notes": list(sight.notes)}))
+        click.echo(json.dumps(values | checked | {"where": view.where, "notes": list(view.notes)}))
     else:
         click.echo(_line(row))
         for key, value in values.items():
@@ -119,23 +118,23 @@ def show(ctx: click.Context, worker: str | None, *, as_json: bool) -> None:
                 click.echo(f"  {key}: {json.dumps(value, ensure_ascii=False, sort_keys=True)}")
         for text in wrong:
             click.echo(f"  ✗ {text}")
-    noted(sight.notes, refreshed(context))
+    print_notes(view.notes, refresh_view(context))
     ctx.exit(Exit.FAILED if wrong else Exit.OK)
 
 
-def _chosen(context: Context, worker: str | None) -> tuple[Sight, HookSeen]:
+def _hook_of_worker(context: Context, worker: str | None) -> tuple[WorkView, HookSeen]:
     said = worker or bound_worker(context)
     if not said:
         raise BadInput("Which worker?", helps="agent-sync worker status w1, or agent-sync worker list")
-    sight = sight_here(context)
-    name = worker_named(said, sight.hooks)
-    seen = sight.hooks.get(name)
+    view = fetch_view(context)
+    name = worker_named(said, view.hooks)
+    seen = view.hooks.get(name)
     if seen is None:
         raise BadInput(f"{name} has no hook.", helps="agent-sync worker list")
-    return sight, seen
+    return view, seen
 
 
-def _row(sight: Sight, seen: HookSeen, now: datetime) -> dict[str, Any]:
+def _row(view: WorkView, seen: HookSeen, now: datetime) -> dict[str, Any]:
     hook = seen.hook
     if hook is None:
         return {
@@ -144,7 +143,7 @@ def _row(sight: Sight, seen: HookSeen, now: datetime) -> dict[str, Any]:
             "computed": ["damaged"],
             "reason": seen.damage,
         } | _NOBODY
-    tip = sight.claims.get(hook.status.issue or 0)
+    tip = view.claims.get(hook.status.issue or 0)
     return {
         "worker": str(seen.name),
         "state": hook.state.value,
@@ -152,7 +151,7 @@ def _row(sight: Sight, seen: HookSeen, now: datetime) -> dict[str, Any]:
         "issue": hook.status.issue,
         "since": hook.status.since.isoformat(),
         "attempt": len(hook.attempts),
-        "computed": list(computed(sight, hook, now)),
+        "computed": list(derived_states(view, hook, now)),
         "reason": hook.status.reason,
         "holder": holder_text(tip) if isinstance(tip, Tip) else None,
         "resumePoint": hook.handoff.resume_point if hook.handoff else None,

@@ -3,31 +3,36 @@
 from datetime import datetime, timedelta
 
 from agent_sync.context import Context
-from agent_sync.events.reply import Reply
+from agent_sync.fleet.ready import ReadyTasks, ready_tasks
+from agent_sync.hook_event import BUSY, IDLE, EventPart, HookEvent
 from agent_sync.system import clock
 from agent_sync.task.decision.facts import PullState
 from agent_sync.task.decision.outside_text import quoted
-from agent_sync.task.decision.tasks import in_order, is_ready
-from agent_sync.task.loop import BUSY, IDLE, Looked
 
 DEFAULT_BRANCHES = frozenset({"main", "master", "trunk", "develop"})
 
 
-def suggestion(context: Context) -> tuple[Looked, Reply]:
+def part(context: Context, _event: HookEvent, _gate: object) -> EventPart:
+    """The part of a session that holds no claim in an idle event."""
+    return IDLE if context.store.read() is not None else suggestion(context)
+
+
+def suggestion(context: Context) -> EventPart:
     """Suggest the next task when this branch's pull request was merged; one look per branch and ten minutes."""
     branch = context.git.current_branch()
     remote = context.settings.git.remote
     defaults = DEFAULT_BRANCHES | {context.git.default_branch(remote)}
     if branch is None or branch in defaults or context.git.remote_url(remote) is None:
-        return IDLE, Reply()
+        return IDLE
     due = _due(context, branch)
     if due > clock.now():
-        return Looked(was_idle=True, due=due), Reply()
-    context.memory.looked(branch, clock.now())
+        return EventPart(was_idle=True, due=due)
+    context.memory.remember_look(branch, clock.now())
     pull = context.gateway.branch_pull(branch)
     if pull is None or pull.state is not PullState.MERGED:
-        return BUSY, Reply()
-    return BUSY, Reply(agent=(f"PR #{pull.number} of branch {quoted(branch)} is merged. {_next_task(context)}",))
+        return BUSY
+    merged = f"PR #{pull.number} of branch {quoted(branch)} is merged. {_next_task(context)}"
+    return EventPart(was_idle=False, agent=(merged,))
 
 
 def _due(context: Context, branch: str) -> datetime:
@@ -40,8 +45,8 @@ def _due(context: Context, branch: str) -> datetime:
 
 def _next_task(context: Context) -> str:
     board = context.gateway.board() if context.settings.project.number else None
-    ready = in_order(board.ready, board.priorities) if board else ()
-    first = next((issue for issue in ready if is_ready(issue, ready=context.settings.board.ready)), None)
+    ready = ready_tasks(context, board, limit_s=context.settings.worker.fetch_limit_s) if board else ReadyTasks()
+    first = next(iter(ready.issues), None)
     if first is None:
         return "Nothing on the board is ready to be claimed."
     return f"Next task: #{first.number} {quoted(first.title)} (`/claim {first.number}`)."

@@ -1,60 +1,75 @@
-"""The recovery record's part in a hook: it takes in what happened, and tells a new session where the task stands."""
+"""The recovery record's part in an event: it takes in what happened."""
 
+import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_sync.context import Context
-from agent_sync.events.event import HookEvent
-from agent_sync.events.reply import Reply
+from agent_sync.hook_event import IDLE, EventPart, HookEvent
 from agent_sync.quiet import answer as quiet
-from agent_sync.record.observe.last_words import GLANCE, Occasion
+from agent_sync.system import files
 from agent_sync.task.decision.facts import Trigger
-from agent_sync.task.loop import IDLE, Looked
+from agent_sync.worktree import record_pointer, spool_file
+
+if TYPE_CHECKING:
+    from agent_sync.record.disk.contents import Occasion
 
 # In these events somebody is at work; an idle session is not.
 _WORK = frozenset({Trigger.STOP, Trigger.PROMPT, Trigger.TOOL})
 
 
-def kept(context: Context, event: HookEvent | None = None) -> Looked:
-    """Bring the record up to date with an event, or just so; return when and for which files to look again."""
+def part(context: Context, event: HookEvent, _gate: object) -> EventPart:
+    """The record's part in an event."""
+    if event.trigger is Trigger.PROMPT and not may_have_record(context):
+        _spare_prompt(context, event)
+    return keep_record(context, event)
+
+
+def keep_record(context: Context, event: HookEvent | None = None) -> EventPart:
+    """Bring the record up to date, with an event if there is one; return when and for which files to look again."""
     if not may_have_record(context):
         return IDLE
-    from agent_sync.record import keep as recording
+    from agent_sync.record import keep
 
-    pointer = quiet.record_pointer(context.place)
-    watch, before = recording.watched(context), quiet.state_of(pointer)
-    record = recording.catch_up(context, _occasion(event) if event else GLANCE)
+    pointer = record_pointer(context.place)
+    watch, before = keep.watched_files(context), quiet.state_of(pointer)
+    record = keep.catch_up(context, *([_occasion(event)] if event else []))
     wrote = () if quiet.state_of(pointer) == before else (pointer,)
-    return Looked(was_idle=True, due=recording.due(context, record), watch=watch, wrote=wrote)
-
-
-def recalled(context: Context, event: HookEvent) -> Reply:
-    """Note a crash of the session before, and say in one line where to read on."""
-    if not may_have_record(context):
-        return Reply()
-    from agent_sync.record import keep as recording
-    from agent_sync.record.crash.recovery import recover
-    from agent_sync.record.disk import active
-    from agent_sync.record.page.synopsis import synopsis
-
-    recover(context)
-    recording.catch_up(context, Occasion(session_id=event.session_id))
-    # Whose session this is, its first event has to say: what was quiet in the one before is not answered quietly.
-    active.touch(context.place)
-    found, claim = context.recorder.opened(), context.store.read()
-    if found is None or (claim and not claim.may_act):
-        # Work that is elsewhere now must not be resumed, however far it had come here.
-        return Reply()
-    line = synopsis(found[1], str(found[0].directory))
-    return Reply(agent=(line,) if line else ())
+    # The next prompt may be a human's answer, so it must not be answered by a stamp.
+    is_answer_due = bool(event and event.trigger is Trigger.PROMPT and record and keep.is_answer_awaited(record))
+    return EventPart(was_idle=not is_answer_due, due=keep.next_checkpoint_at(context, record), watch=watch, wrote=wrote)
 
 
 def may_have_record(context: Context) -> bool:
     """Tell whether it is worth looking: without claim and pointer there is nothing to keep."""
-    has_pointer = Path(quiet.record_pointer(context.place)).exists()
+    has_pointer = Path(record_pointer(context.place)).exists()
     return context.settings.record.enabled and (has_pointer or context.store.file.exists())
 
 
-def _occasion(event: HookEvent) -> Occasion:
+def forget_prompt(context: Context) -> None:
+    """Delete a prompt that led to no claim: its session is over."""
+    Path(spool_file(context.place, "on-prompt")).unlink(missing_ok=True)
+
+
+def _spare_prompt(context: Context, event: HookEvent) -> None:
+    """Keep a prompt that may lead to a claim: the record that it belongs into does not exist yet."""
+    if not event.prompt or event.is_wake_up or not context.settings.record.enabled:
+        return
+    values = {"prompt": event.prompt, "session_id": event.session_id}
+    try:
+        file = (
+            Path(files.state_directory(Path(context.place.state_dir)))
+            / Path(spool_file(context.place, "on-prompt")).name
+        )
+        files.write_atomic(file, json.dumps(values).encode())
+    except (OSError, files.NotPlain):
+        # Only what was asked for is lost, and a prompt must not wait for it.
+        return
+
+
+def _occasion(event: HookEvent) -> "Occasion":
+    from agent_sync.record.disk.contents import Occasion
+
     if event.is_wake_up:
         return Occasion(session_id=event.session_id)
     is_work = event.trigger in _WORK

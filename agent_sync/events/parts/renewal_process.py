@@ -8,7 +8,7 @@ from agent_sync.context import context_at
 from agent_sync.errors import AgentSyncError
 from agent_sync.events.parts.lease import renew
 from agent_sync.system import clock
-from agent_sync.system.log import Log
+from agent_sync.system.masking import Log
 from agent_sync.worktree import worktree
 
 

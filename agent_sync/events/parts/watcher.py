@@ -1,50 +1,62 @@
 """Watches a pull request in the background of an idle session and wakes the agent when that is worth a turn."""
 
+import contextlib
 import os
 import select
 import time
 import traceback
+from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError
-from agent_sync.events import reply
-from agent_sync.events.deadline import Watchdog
-from agent_sync.events.event import HookEvent
+from agent_sync.events import exchange
 from agent_sync.events.parts.idle import suggestion
-from agent_sync.events.parts.record import kept
+from agent_sync.events.parts.record import keep_record
+from agent_sync.hook_event import HookEvent
 from agent_sync.quiet import answer as quiet
 from agent_sync.system import clock, files
+from agent_sync.system.processes import Watchdog
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.claim.phases import Phase
-from agent_sync.task.decision.actions import Notice
 from agent_sync.task.decision.facts import Trigger
+from agent_sync.task.decision.needs import next_poll_at
+from agent_sync.task.decision.notice import Notice
 from agent_sync.task.loop import drive
+from agent_sync.worktree import WATCHER_LOCK
 
-WATCHER_LOCK = "rewake.lock"
 STDERR = 2
 WAKE = 2
 NOTHING_NEW = 0
-_GLANCE = 1.0
+_PAUSE = 1.0
 # In these phases something outside the session leads on.
 _WATCHED = frozenset({Phase.READY_FOR_PR, Phase.PR_CREATED, Phase.CHECKS_RUNNING, Phase.DONE})
 
 
-def watch(context: Context, event: HookEvent) -> int:
-    """Look again and again until something is worth a turn; return the exit status that says so."""
-    limit, parent = context.settings.hooks.idle_deadline_s, os.getppid()
-    context.cwd = event.cwd
-    Watchdog(limit, at_limit=lambda: None, end_children=context.processes.close).start()
-    # Every idle event starts a watcher; one per worktree is enough.
-    with files.locked_if_free(Path(context.place.state_dir) / WATCHER_LOCK) as is_alone:
-        while is_alone and not _is_orphaned(parent):
-            _look(context, event)
-            if _has_woken(context):
+def watch(contexts: Sequence[Context], event: HookEvent) -> int:
+    """Look again and again until something is worth a turn; return the exit status that says so.
+
+    The first worktree is the session's own, the others are those in which it has claimed something.
+    """
+    first, parent = contexts[0], os.getppid()
+    limit = first.settings.hooks.idle_deadline_s
+    Watchdog(limit, at_limit=lambda: None, end_children=first.processes.close).start()
+    with contextlib.ExitStack() as stack:
+        # Every idle event starts a watcher; one per worktree is enough.
+        alone = [context for context in contexts if stack.enter_context(_watching_alone(context))]
+        while alone and not _is_orphaned(parent):
+            troubled = [context for context in alone if not _look(context, event)]
+            if _has_woken(alone):
                 return WAKE
-            if not _is_worth_watching(context):
-                break
-            _sleep_until_due(context, parent)
+            alone = [context for context in alone if _is_worth_watching(context)]
+            if alone:
+                _sleep_until_due(alone, troubled, parent)
     return NOTHING_NEW
+
+
+def _watching_alone(context: Context) -> contextlib.AbstractContextManager[bool]:
+    return files.locked_if_free(Path(context.place.state_dir) / WATCHER_LOCK)
 
 
 def _is_orphaned(parent: int) -> bool:
@@ -54,31 +66,36 @@ def _is_orphaned(parent: int) -> bool:
     return os.getppid() != parent or any(event & (select.POLLERR | select.POLLHUP) for _, event in reader.poll(0))
 
 
-def _look(context: Context, event: HookEvent) -> None:
+def _look(context: Context, event: HookEvent) -> bool:
+    """Look once; tell whether that went well."""
     try:
         if context.store.read() is None:
             _keep_suggestion(context)
         else:
             drive(context, Trigger.REWAKE, session_id=event.session_id)
-            kept(context, event)
+            keep_record(context, event)
     except Exception as error:  # noqa: BLE001  # nobody can be told now, and the next look may succeed
         trace = None if isinstance(error, AgentSyncError) else traceback.format_exc()
         context.log.write(clock.now(), "trouble", error=str(error), trace=trace, trigger=Trigger.REWAKE)
+        return False
+    return True
 
 
 def _keep_suggestion(context: Context) -> None:
     """Without a claim nothing is worth a turn; what could come next is told with the next prompt."""
-    _, said = suggestion(context)
-    context.outbox.add(Notice(f"next:{text}", text, for_human=False, for_agent=True) for text in said.agent)
+    context.outbox.add(
+        Notice(f"next:{text}", text, for_human=False, for_agent=True) for text in suggestion(context).agent
+    )
 
 
-def _has_woken(context: Context) -> bool:
+def _has_woken(contexts: Sequence[Context]) -> bool:
     """Print, then mark: a kill in between repeats a sentence and never loses one."""
-    waking = context.outbox.waking()
-    text = "".join(f"{notice.text}\n" for notice in waking)
-    is_told = bool(waking) and reply.write(text, descriptor=STDERR)
+    waking = [context.outbox.waking() for context in contexts]
+    text = "".join(f"{notice.agent_text or notice.text}\n" for notices in waking for notice in notices)
+    is_told = bool(text) and exchange.write(text, descriptor=STDERR)
     if is_told:
-        context.outbox.mark_woken(waking)
+        for context, notices in zip(contexts, waking, strict=True):
+            context.outbox.mark_woken(notices)
     return is_told
 
 
@@ -94,15 +111,28 @@ def _claim(context: Context) -> Claim | None:
         return None
 
 
-def _sleep_until_due(context: Context, parent: int) -> None:
-    """Sleep until the next look is due; an edit of the claim file makes it due at once."""
-    claim = _claim(context)
-    pause = max(_GLANCE, context.settings.checks.backoff_s)
-    if claim and claim.not_before:
-        pause = max(pause, (claim.not_before - clock.now()).total_seconds())
-    due = time.monotonic() + pause
-    before = quiet.state_of(context.place.claim_file)
-    while (left := due - time.monotonic()) > 0 and quiet.state_of(context.place.claim_file) == before:
+def _sleep_until_due(contexts: Sequence[Context], troubled: Sequence[Context], parent: int) -> None:
+    """Sleep until the next look is due; an edit of a claim file makes it due at once."""
+    now = clock.now()
+    due = time.monotonic() + min(_pause(context, now, has_looked=context not in troubled) for context in contexts)
+    before = _claim_states(contexts)
+    while (left := due - time.monotonic()) > 0 and _claim_states(contexts) == before:
         if _is_orphaned(parent):
             return
-        time.sleep(min(_GLANCE, left))
+        time.sleep(min(_PAUSE, left))
+
+
+def _claim_states(contexts: Sequence[Context]) -> list[str]:
+    return [quiet.state_of(context.place.claim_file) for context in contexts]
+
+
+def _pause(context: Context, now: datetime, *, has_looked: bool) -> float:
+    """Return how long until the next look: what is left of the backoff, or all of it where the look came to nothing."""
+    claim, backoff = _claim(context), context.settings.checks.backoff_s
+    if claim is None:
+        return max(_PAUSE, backoff)
+    asked_off = (claim.not_before - now).total_seconds() if claim.not_before else 0.0
+    left = (next_poll_at(claim, now, backoff) - now).total_seconds()
+    # Whoever reset the moment of the last look while we looked wants another one.
+    is_reset = has_looked and claim.is_pull_open and claim.pr_number is not None and claim.last_check_poll is None
+    return max(_PAUSE, asked_off, left if left > 0 or is_reset else backoff)

@@ -14,7 +14,7 @@ from agent_sync.system.processes import Processes
 from agent_sync.worktree import Place
 
 
-def check_all(place: Place, environment: Mapping[str, str]) -> Iterator[Result]:
+def check_all(place: Place, environment: Mapping[str, str], *, live: bool = False) -> Iterator[Result]:
     """Return every result as soon as it is known."""
     processes = Processes()
     git = Git(place.root, processes, environment)
@@ -32,6 +32,8 @@ def check_all(place: Place, environment: Mapping[str, str]) -> Iterator[Result]:
         yield worktree.check_trust(settings.load(place, environment))
         yield from _record(context)
         yield from _github(context)
+        if live:
+            yield from _live(context)
 
 
 def _hooks(place: Place, environment: Mapping[str, str], processes: Processes) -> Iterator[Result]:
@@ -64,3 +66,10 @@ def _github(context: Context) -> Iterator[Result]:
 
     yield from check_github(context)
     yield from check_leases(context)
+
+
+def _live(context: Context) -> Iterator[Result]:
+    """Load what tries things only where it is asked for."""
+    from agent_sync.setup.doctor.live import check_live
+
+    yield from check_live(context)

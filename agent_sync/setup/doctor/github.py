@@ -5,8 +5,8 @@ from datetime import datetime
 
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError, GitHubDown, NotFound, RateLimited
-from agent_sync.gateway.transport.auth import find_token
-from agent_sync.gateway.transport.connect import addressed
+from agent_sync.gateway.transport.address import address_of
+from agent_sync.gateway.transport.token import find_token
 from agent_sync.setup.doctor.names import check_names
 from agent_sync.setup.doctor.result import Result, fail, ok, skip, warn
 from agent_sync.system import clock
@@ -21,7 +21,7 @@ def check_github(context: Context) -> Iterator[Result]:
     """Check everything that can be known of GitHub, up to the first thing that keeps the rest from being known."""
     name = "repository"
     try:
-        repository, endpoint = addressed(context)
+        repository, endpoint = address_of(context)
         yield ok(name, f"{repository.full_name} on {endpoint.host}, from remote {context.settings.git.remote}")
         name = "token"
         token = find_token(endpoint, context.environment, context.processes, directory=context.place.root)

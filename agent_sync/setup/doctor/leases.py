@@ -1,16 +1,18 @@
 """Checks of claims across machines: what the remote takes, and whether the board shows who holds this claim."""
 
+import secrets
 from collections.abc import Iterator
 
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError, BadClaim
-from agent_sync.leases.fence import stopped
-from agent_sync.leases.keeper import RemoteKeeper
-from agent_sync.leases.refs.probe import Probe
+from agent_sync.leases.claim_refs import refused_since
+from agent_sync.leases.fence import lease_stop
+from agent_sync.leases.refs.git_refs import push_trouble
+from agent_sync.leases.refs.values import PROBES
 from agent_sync.leases.words import scope
-from agent_sync.setup.doctor.result import Result, ok, skip, warn
+from agent_sync.setup.doctor.result import Result, fail, ok, skip, warn
 from agent_sync.system import clock
-from agent_sync.system.git import no_remote
+from agent_sync.system.git_refusals import is_sign_in_trouble, no_remote, sign_in_help
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.decision.actions import LeaseLost, LeaseUnknown, LeftOnHook
 from agent_sync.task.decision.facts import Card
@@ -21,7 +23,7 @@ PROBE_LIMIT = 20.0
 
 
 def check_leases(context: Context) -> Iterator[Result]:
-    """Try the remote with a scratch ref, then look at the claim held here."""
+    """Ask whether git may push, then look at the claim held here; nothing is written."""
     try:
         yield check_refs(context)
         claim = context.store.read()
@@ -36,7 +38,7 @@ def check_leases(context: Context) -> Iterator[Result]:
 
 
 def check_refs(context: Context) -> Result:
-    """Check for whom claims hold that are made here."""
+    """Check for whom claims hold that are made here, as far as that can be told without a push."""
     remote = context.settings.git.remote
     if context.settings.lease.where == "clone":
         return ok("claim refs", f"not tried: {scope('clone', remote=remote, reason='the settings say so')}")
@@ -46,25 +48,28 @@ def check_refs(context: Context) -> Result:
         missing = no_remote(remote, others)
         here = scope("clone", remote=remote, reason=f"there is no remote {remote}")
         return warn("claim refs", missing.happened if others else here, missing.helps)
-    found = RemoteKeeper(context.git, context.place, configured, limit_s=PROBE_LIMIT).probe(clock.now())
-    return _probed(remote, found)
+    since = refused_since(context.place, configured.push_url, clock.now())
+    scratch = f"{PROBES}{secrets.token_hex(16)}"
+    url, limit = configured.push_url, PROBE_LIMIT
+    trouble = push_trouble(context.git, configured.address, scratch, url=url, limit_s=limit)
+    return _push_result(remote, url, trouble, is_known_to_refuse=since is not None)
 
 
-def _probed(remote: str, found: Probe) -> Result:
-    steps = ", ".join(step.name for step in found.steps)
-    if found.is_accepted:
-        return ok("claim refs", f"{steps}: {remote} takes them. {scope('remote', remote=remote)}")
-    failed = found.steps[-1]
-    reason = f"{remote} {'refused' if found.is_refused else 'did not answer'} at {failed.name}"
-    says = f"{scope('clone', remote=remote, reason=reason)} {one_line(failed.text, limit=200)}"
-    if found.is_refused:
-        return warn("claim refs", says, "allow refs/agentsync/* on the server, or agent-sync doctor later")
-    return skip("claim refs", says, "agent-sync doctor, a little later")
+def _push_result(remote: str, address: str, trouble: str, *, is_known_to_refuse: bool) -> Result:
+    if is_sign_in_trouble(trouble):
+        says = f"git may not push to {remote}, so claims cannot be shared: {one_line(trouble, limit=200)}"
+        return fail("claim refs", says, sign_in_help(address))
+    if trouble:
+        return skip("claim refs", f"{remote}: {one_line(trouble, limit=200)}", "agent-sync doctor, a little later")
+    if is_known_to_refuse:
+        says = f"{remote} has refused claim refs that git pushed; they go through GitHub's interface"
+        return warn("claim refs", says, "agent-sync doctor --live")
+    return ok("claim refs", f"git may push to {remote}; `agent-sync doctor --live` tries what becomes of claim refs")
 
 
 def check_lease(context: Context, claim: Claim) -> Result:
     """Check that the claim here is still ours, and that GitHub shows so; the ref is right, the board only shows."""
-    match stopped(context, claim):
+    match lease_stop(context, claim):
         case LeaseLost(lost_to):
             return warn("lease", f"issue #{claim.issue_number} is held by {lost_to}", "agent-sync release")
         case LeftOnHook(worker):

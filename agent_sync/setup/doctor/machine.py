@@ -10,7 +10,7 @@ from agent_sync.quiet.answer import NESTED
 from agent_sync.setup.doctor.result import Result, fail, ok, skip, warn
 from agent_sync.setup.install.entries import command
 from agent_sync.system.git import OLDEST, Git
-from agent_sync.system.processes import Finished, Processes
+from agent_sync.system.processes import FinishedProcess, Processes
 
 INSTALL = "uv tool install agent-sync-github, or pipx install agent-sync-github"
 LIMIT_S = 30.0
@@ -52,7 +52,9 @@ def check_git(git: Git) -> Result:
     return ok("git", f"git {version}")
 
 
-def _run(arguments: list[str], environment: Mapping[str, str], processes: Processes, directory: str) -> Finished | None:
+def _run(
+    arguments: list[str], environment: Mapping[str, str], processes: Processes, directory: str
+) -> FinishedProcess | None:
     try:
         return processes.run(arguments, directory=directory, environment=environment, stdin="{}", timeout=LIMIT_S)
     except (OSError, TimeoutError):

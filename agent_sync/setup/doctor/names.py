@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from agent_sync.settings.tables import Board
+from agent_sync.settings.tables import BoardSettings
 from agent_sync.setup.doctor.result import Result, fail, ok, warn
 from agent_sync.task.decision.outside_text import one_line
 from agent_sync.task.decision.tasks import BoardField, BoardShape
@@ -11,7 +11,7 @@ SELECT, TEXT = "SINGLE_SELECT", "TEXT"
 STATUSES = ("ready", "in_progress", "in_review", "done")
 
 
-def check_names(board: BoardShape, names: Board) -> Iterator[Result]:
+def check_names(board: BoardShape, names: BoardSettings) -> Iterator[Result]:
     """Check every name, and list the board's own where one is wrong."""
     status = board.field(names.status_field, SELECT)
     if status is None:
@@ -23,23 +23,29 @@ def check_names(board: BoardShape, names: Board) -> Iterator[Result]:
     yield _priority(board, names)
 
 
-def _statuses(status: BoardField, names: Board) -> Result:
+def _statuses(status: BoardField, names: BoardSettings) -> Result:
     there = {option.casefold() for option in status.options}
-    missing = [(key, getattr(names, key)) for key in STATUSES if getattr(names, key).casefold() not in there]
+    # A status without a name is one that the board is known not to have.
+    named = {key: getattr(names, key) for key in STATUSES if getattr(names, key)}
+    missing = {key: name for key, name in named.items() if name.casefold() not in there}
     if not missing:
         return ok("statuses", ", ".join(one_line(option) for option in status.options))
-    says = f"not on the board: {', '.join(name for _, name in missing)}; it has: {_listed(status.options)}"
-    return fail("statuses", says, f"set board.{missing[0][0]} in .agent-sync.toml, or add the option on the board")
+    says = f"not on the board: {', '.join(missing.values())}; it has: {_comma_list(status.options)}"
+    if "ready" in missing:
+        return fail("statuses", says, "set board.ready in .agent-sync.toml, or add the option on the board")
+    first = next(iter(missing))
+    fix = f'set board.{first} = "" in .agent-sync.toml to leave the card where it is, or add the option on the board'
+    return warn("statuses", f"{says}; the card stays where it is", fix)
 
 
-def _agent(board: BoardShape, names: Board) -> Result:
+def _agent(board: BoardShape, names: BoardSettings) -> Result:
     if board.field(names.agent_field, TEXT):
         return ok("agent field", names.agent_field)
     says = f"no text field {names.agent_field!r}, so the board does not show who works; it has: {_fields(board, TEXT)}"
     return warn("agent field", says, f"add a text field {names.agent_field} to the board, or set board.agent_field")
 
 
-def _priority(board: BoardShape, names: Board) -> Result:
+def _priority(board: BoardShape, names: BoardSettings) -> Result:
     if board.field(names.priority_field, SELECT):
         return ok("priority field", names.priority_field)
     says = f"no single-select field {names.priority_field!r}, so tasks come by age; it has: {_fields(board, SELECT)}"
@@ -47,8 +53,8 @@ def _priority(board: BoardShape, names: Board) -> Result:
 
 
 def _fields(board: BoardShape, kind: str) -> str:
-    return _listed(tuple(field.name for field in board.fields if field.kind == kind))
+    return _comma_list(tuple(field.name for field in board.fields if field.kind == kind))
 
 
-def _listed(names: tuple[str, ...]) -> str:
+def _comma_list(names: tuple[str, ...]) -> str:
     return ", ".join(one_line(name) for name in names) or "none"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError, BadKey
-from agent_sync.record.disk.home import Home
-from agent_sync.record.disk.recorder import Kept
+from agent_sync.record.disk.recorder import Home
+from agent_sync.record.disk.store import OpenRecord
 from agent_sync.record.receipts import keys
-from agent_sync.record.receipts.integrity import BrokenAt, ChangedOutside, Intact
+from agent_sync.record.receipts.integrity import BrokenAt, ChangedOutside, Intact, Restored
 from agent_sync.setup.doctor.result import Result, fail, ok, skip, warn
 from agent_sync.setup.githooks.reach import Reach, reachable
 
@@ -60,28 +60,32 @@ def _key(context: Context) -> Result:
 
 def _active(context: Context) -> Iterator[Result]:
     try:
-        found = context.recorder.opened()
+        found = context.recorder.current()
         if found is None:
             yield ok("record", "no task is recorded here")
             return
         yield _integrity(found)
-        copies = found[0].quarantined()
+        copies = found.store.damaged_copies()
     except (AgentSyncError, OSError) as error:
         yield fail("record", str(error), "agent-sync record recover")
         return
     if copies:
         says = f"{len(copies)} damaged copies were kept: {', '.join(path.name for path in copies)}"
-        yield warn("record copies", says, f"ls -l {found[0].directory}")
+        yield warn("record copies", says, f"ls -l {found.store.directory}")
 
 
-def _integrity(kept: Kept) -> Result:
-    store, record = kept
+def _integrity(opened: OpenRecord) -> Result:
+    store, record = opened
     says = f"{record.task_id} is {record.state}"
     match store.integrity(record):
         case Intact():
             return ok("record", f"{says}; its record is intact")
         case ChangedOutside():
             return warn("record", f"{says}; hook.json was changed outside agent-sync", "agent-sync record status")
+        case Restored(file=file):
+            return warn(
+                "record", f"{says}; {file} is damaged: the version before it is used", "agent-sync record status"
+            )
         case BrokenAt(seq=seq):
             return fail("record", f"{says}; its history is broken at event {seq}", "agent-sync record export")
 

@@ -28,6 +28,9 @@ def check_registered(found: list[Level]) -> Result:
     there = {(handler.event, handler.hook) for level in found for handler in level.handlers}
     wanted = {event: hook_of(group["hooks"][0]) for event, group in HOOKS.items()}
     missing = [f"{event} ({hook})" for event, hook in wanted.items() if (event, hook) not in there]
+    if missing == ["SessionEnd (on-end)"]:
+        says = "SessionEnd is not registered, so the end of a session looks like a crash"
+        return warn("hooks", says, "agent-sync init")
     if missing:
         return fail("hooks", f"not registered: {', '.join(missing)}", "agent-sync init")
     return ok("hooks", f"registered for {', '.join(wanted)}")
@@ -54,11 +57,11 @@ def check_timeouts(found: list[Level]) -> Result:
     handlers = [handler for level in found for handler in level.handlers if "timeout" in handler.says]
     ignored = [handler for handler in handlers if not _is_number(handler.says["timeout"])]
     if ignored:
-        return fail("timeouts", f"{_named(ignored[0])}: the client ignores this hook", _in_seconds(ignored[0]))
+        return fail("timeouts", f"{_entry_name(ignored[0])}: the client ignores this hook", _in_seconds(ignored[0]))
     long = [handler for handler in handlers if handler.is_waited_for and handler.says["timeout"] > LONGEST_WAIT_S]
     if not long:
         return ok("timeouts", "all are seconds")
-    says = f"{_named(long[0])} looks like milliseconds; the client reads seconds"
+    says = f"{_entry_name(long[0])} looks like milliseconds; the client reads seconds"
     ours = [handler for handler in long if handler.hook]
     if ours:
         return fail("timeouts", says, "agent-sync init")
@@ -69,7 +72,7 @@ def _is_number(timeout: object) -> bool:
     return isinstance(timeout, int | float) and not isinstance(timeout, bool) and timeout > 0
 
 
-def _named(handler: Handler) -> str:
+def _entry_name(handler: Handler) -> str:
     return one_line(f"{handler.file}, {handler.event}: timeout {handler.says['timeout']!r}")
 
 

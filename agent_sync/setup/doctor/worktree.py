@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from agent_sync.errors import AgentSyncError
-from agent_sync.settings import Loaded
+from agent_sync.settings import LoadedSettings
 from agent_sync.settings.approvals import held_back_line, printable
 from agent_sync.setup.doctor.result import Result, fail, ok, warn
 from agent_sync.system.git import Git
@@ -58,7 +58,7 @@ def check_settings(place: Place, error: AgentSyncError | None) -> Result:
     return ok("settings", f"{SETTINGS_NAME} can be read")
 
 
-def check_trust(loaded: Loaded) -> Result:
+def check_trust(loaded: LoadedSettings) -> Result:
     """Check whether the repository's files ask for something that the user has not approved."""
     if loaded.held_back:
         return warn("trust", held_back_line(loaded.held_back), "agent-sync trust --show, then agent-sync trust")

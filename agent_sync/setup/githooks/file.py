@@ -11,7 +11,7 @@ NEW_MODE = 0o755
 
 
 @dataclass(frozen=True)
-class Hook:
+class GitHook:
     """A hook as it is on disk; without content it is not there."""
 
     content: bytes | None
@@ -28,13 +28,13 @@ class Hook:
         return bool(self.mode & stat.S_IXUSR)
 
 
-def read(file: Path) -> Hook:
+def read(file: Path) -> GitHook:
     """Return the hook; a link, or what is not the user's own plain file, raises NotPlain."""
     content = files.read_own(file)
-    return Hook(None) if content is None else Hook(content, stat.S_IMODE(file.stat().st_mode))
+    return GitHook(None) if content is None else GitHook(content, stat.S_IMODE(file.stat().st_mode))
 
 
-def write(file: Path, text: str, hook: Hook) -> None:
+def write(file: Path, text: str, hook: GitHook) -> None:
     """Replace the hook; a new one gets the mode the user's umask leaves, an old one keeps its own."""
     files.write_atomic(file, text.encode(*_BYTES), mode=hook.mode)
     if hook.content is not None:

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent_sync.setup.githooks import file as githook_file, text as texts
-from agent_sync.setup.githooks.file import Hook
-from agent_sync.setup.githooks.place import HookPlace, Keeper, hook_place, instructions
+from agent_sync.setup.githooks.file import GitHook
+from agent_sync.setup.githooks.place import HookPlace, HooksKeptBy, hook_place, instructions
 from agent_sync.setup.githooks.text import KINDS, POST_COMMIT, HookKind
 from agent_sync.setup.install import record as records
-from agent_sync.setup.install.edits import inserted, undone
-from agent_sync.setup.install.record import Record, Written, digest
+from agent_sync.setup.install.edits import apply_edits, undone
+from agent_sync.setup.install.record import InstallRecord, Written, digest
 from agent_sync.system import files
 from agent_sync.system.git import Git
 from agent_sync.worktree import Place
@@ -42,7 +42,7 @@ class Removed:
 
 
 @dataclass(frozen=True)
-class Refused:
+class InstallRefused:
     """Nothing was written, because it could break something; `instructions` say what to do by hand."""
 
     file: Path
@@ -50,56 +50,60 @@ class Refused:
     instructions: str
 
 
-def install(git: Git, place: Place, kind: HookKind = POST_COMMIT) -> Installed | Unchanged | Refused:
+def install(git: Git, place: Place, kind: HookKind = POST_COMMIT) -> Installed | Unchanged | InstallRefused:
     """Put the block into a hook, or say what to do where that is not ours to do."""
     where = hook_place(git, place, kind)
-    if where.keeper is Keeper.OFF:
-        return Refused(where.file, _kept_by(where), instructions(where))
+    if where.keeper is HooksKeptBy.OFF:
+        return InstallRefused(where.file, _kept_by(where), instructions(where))
     with files.locked(Path(place.shared_dir, "install.lock"), wait=LOCK_WAIT_S, doing="installing the git hook"):
         try:
             hook = githook_file.read(where.edited)
             refusal = _refusal(where, hook)
             is_there = texts.carries(hook.text, kind) or (
-                where.keeper is not Keeper.GIT and texts.calls(hook.text, kind)
+                where.keeper is not HooksKeptBy.GIT and texts.calls(hook.text, kind)
             )
-            if is_there and (refusal is None or where.keeper is not Keeper.GIT):
+            if is_there and (refusal is None or where.keeper is not HooksKeptBy.GIT):
                 return Unchanged(where.edited)
             return refusal or _put_in(where, hook, _memory(place))
         except (OSError, files.NotPlain) as error:
-            return _refused(where, f"{where.edited} cannot be used: {error}.")
+            return _by_hand(where, f"{where.edited} cannot be used: {error}.")
 
 
-def uninstall(git: Git, place: Place) -> Removed | Unchanged | Refused:
+def uninstall(git: Git, place: Place) -> Removed | Unchanged | InstallRefused:
     """Take the block out wherever it was put; a hook that nobody has changed since is what it was, to the byte."""
     places, memory = [hook_place(git, place, kind) for kind in KINDS], _memory(place)
     where = places[0]
     with files.locked(Path(place.shared_dir, "install.lock"), wait=LOCK_WAIT_S, doing="taking the git hook out"):
         try:
             by_hand = next(filter(None, map(_left_to_people, places)), None)
-            own = [one.file for one in places if one.keeper is Keeper.GIT]
+            own = [one.file for one in places if one.keeper is HooksKeptBy.GIT]
             recorded = [Path(entry.path) for entry in records.load(memory).entries if entry.edits]
             removed = tuple(file for file in dict.fromkeys([*own, *recorded]) if _take_out(file, memory))
             return by_hand or (Removed(removed) if removed else Unchanged(where.edited))
         except (OSError, files.NotPlain) as error:
-            return Refused(where.edited, f"A hook cannot be used: {error}.", "correct that, then try again")
+            return InstallRefused(where.edited, f"A hook cannot be used: {error}.", "correct that, then try again")
 
 
-def _left_to_people(where: HookPlace) -> Refused | None:
-    if where.keeper in {Keeper.GIT, Keeper.OFF} or not texts.calls(githook_file.read(where.edited).text, where.kind):
+def _left_to_people(where: HookPlace) -> InstallRefused | None:
+    if where.keeper in {HooksKeptBy.GIT, HooksKeptBy.OFF} or not texts.calls(
+        githook_file.read(where.edited).text, where.kind
+    ):
         return None
-    return Refused(where.edited, _kept_by(where), f"take the lines with agent-sync out of {where.edited}")
+    return InstallRefused(where.edited, _kept_by(where), f"take the lines with agent-sync out of {where.edited}")
 
 
-def _refusal(where: HookPlace, hook: Hook) -> Refused | None:
-    if where.keeper is not Keeper.GIT:
-        return Refused(where.edited, _kept_by(where), instructions(where))
+def _refusal(where: HookPlace, hook: GitHook) -> InstallRefused | None:
+    if where.keeper is not HooksKeptBy.GIT:
+        return InstallRefused(where.edited, _kept_by(where), instructions(where))
     if hook.content is None:
         return None
     if not texts.is_shell(hook.text):
-        return _refused(where, f"{where.file} is no shell script.")
+        return _by_hand(where, f"{where.file} is no shell script.")
     if not hook.is_executable:
         reason = f"{where.file} is not executable, so git does not run it."
-        return Refused(where.file, reason, f"chmod +x {where.file}  # if it is to run; then: agent-sync record install")
+        return InstallRefused(
+            where.file, reason, f"chmod +x {where.file}  # if it is to run; then: agent-sync record install"
+        )
     return None
 
 
@@ -107,23 +111,23 @@ def _kept_by(where: HookPlace) -> str:
     return f"The hooks of this repository are kept by {where.keeper.value} ({where.file.parent})."
 
 
-def _refused(where: HookPlace, reason: str) -> Refused:
+def _by_hand(where: HookPlace, reason: str) -> InstallRefused:
     by_hand = f"have {where.edited} call this:\n{where.kind.command}"
-    return Refused(where.edited, reason, instructions(where) or by_hand)
+    return InstallRefused(where.edited, reason, instructions(where) or by_hand)
 
 
-def _put_in(where: HookPlace, hook: Hook, memory: Path) -> Installed:
+def _put_in(where: HookPlace, hook: GitHook, memory: Path) -> Installed:
     """Write the memory first: of a file that a crash kept from being written it says nothing."""
     file = where.file
     record = records.load(memory)
     base = _base(file, hook, record)
     start = texts.SHEBANG if base is None else base
     edit = texts.addition(start, where.kind)
-    after = inserted(start, [edit])
+    after = apply_edits(start, [edit])
     new = [Written(str(file), None if base is None else _digest(base), _digest(after), (edit,))]
     if not file.parent.exists():
         new.append(Written(str(file.parent), None, _DIRECTORY))
-    records.save(memory, record.extended(tuple(new)))
+    records.save(memory, record.with_entries(tuple(new)))
     file.parent.mkdir(parents=True, exist_ok=True)
     githook_file.write(file, after, hook)
     return Installed(file, was_there=base is not None)
@@ -144,23 +148,23 @@ def _take_out(file: Path, memory: Path) -> bool:
     return is_changed
 
 
-def _forget(file: Path, record: Record, memory: Path) -> None:
+def _forget(file: Path, record: InstallRecord, memory: Path) -> None:
     gone = {str(file), str(file.parent)}
     kept = tuple(entry for entry in record.entries if entry.path not in gone)
     if kept:
-        records.save(memory, Record(kept))
+        records.save(memory, InstallRecord(kept))
     else:
         records.forget(memory)
 
 
-def _base(file: Path, hook: Hook, record: Record) -> str | None:
+def _base(file: Path, hook: GitHook, record: InstallRecord) -> str | None:
     """Return the hook as it was without us."""
     if hook.content is None:
         return None
     written = record.of(str(file), hook.content)
     if written:
         return None if written.before is None else undone(hook.text, written.edits)
-    text = texts.cleared(hook.text)
+    text = texts.without_our_lines(hook.text)
     return None if text != hook.text and text == texts.SHEBANG else text
 
 

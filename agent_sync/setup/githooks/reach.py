@@ -8,6 +8,7 @@ from agent_sync.setup.githooks import file as githook_file, text as texts
 from agent_sync.setup.githooks.place import hook_place
 from agent_sync.system import files
 from agent_sync.system.git import Git
+from agent_sync.system.git_hooks import run_hook
 from agent_sync.worktree import Place
 
 
@@ -36,5 +37,5 @@ def reachable(git: Git, place: Place) -> Reach:
 def _leaves_mark(git: Git) -> bool:
     with tempfile.TemporaryDirectory(prefix="agent-sync-") as directory:
         mark = Path(directory, "reached")
-        git.ask("hook", "run", "--ignore-missing", texts.POST_COMMIT.name, variables={texts.PROBE: str(mark)})
+        run_hook(git, texts.POST_COMMIT.name, {texts.PROBE: str(mark)})
         return mark.exists()

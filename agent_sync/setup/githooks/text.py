@@ -88,6 +88,6 @@ def begins_with_ours(text: str) -> bool:
     return bool(found) and all(_HARMLESS.fullmatch(line) for line in before.split("\n"))
 
 
-def cleared(text: str) -> str:
+def without_our_lines(text: str) -> str:
     """Return the hook without our lines, in whichever version they are there."""
     return _OURS.sub("", text)

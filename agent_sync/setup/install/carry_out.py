@@ -4,8 +4,8 @@ from pathlib import Path
 
 from agent_sync.errors import BadInput
 from agent_sync.setup.install import record as records
-from agent_sync.setup.install.plan import Plan
-from agent_sync.setup.install.record import Record
+from agent_sync.setup.install.plan import InstallPlan
+from agent_sync.setup.install.record import InstallRecord
 from agent_sync.setup.install.tree import Tree
 from agent_sync.system import files
 from agent_sync.task.claim.exclude import LOCK_NAME
@@ -13,25 +13,25 @@ from agent_sync.task.claim.exclude import LOCK_NAME
 LOCK_WAIT_S = 5.0
 
 
-def install(tree: Tree, shared: Path, record: Record, plan: Plan) -> None:
+def install(tree: Tree, shared: Path, record: InstallRecord, plan: InstallPlan) -> None:
     """Write what is missing.
 
     An entry about a file that a crash kept from being written says nothing about any file, so the record goes first.
     """
     new = tuple(change.written for change in plan.changes if change.written)
     with files.locked(shared / LOCK_NAME, wait=LOCK_WAIT_S, doing="setting agent-sync up"):
-        records.save(shared, record.extended(new))
+        records.save(shared, record.with_entries(new))
         _write(tree, plan)
 
 
-def uninstall(tree: Tree, shared: Path, plan: Plan) -> None:
+def uninstall(tree: Tree, shared: Path, plan: InstallPlan) -> None:
     """Take everything of ours out, and forget it last."""
     with files.locked(shared / LOCK_NAME, wait=LOCK_WAIT_S, doing="taking agent-sync out"):
         _write(tree, plan)
         records.forget(shared)
 
 
-def _write(tree: Tree, plan: Plan) -> None:
+def _write(tree: Tree, plan: InstallPlan) -> None:
     changed = next((change.path for change in plan.changes if tree.read(change.path) != change.before), None)
     if changed:
         raise BadInput(f"{changed} was changed meanwhile. Nothing was written.", helps="run the command again")

@@ -5,36 +5,33 @@ from typing import Any
 
 from agent_sync.errors import BadConfig
 from agent_sync.setup.install import entries
-from agent_sync.setup.install.edits import Edit, inserted
-from agent_sync.setup.install.insert import added, set_member
-from agent_sync.setup.install.jsonc import BOM, Node, NotJson, read
+from agent_sync.setup.install.edits import Edit, apply_edits
+from agent_sync.setup.install.insert import append_edits, set_member
+from agent_sync.setup.install.jsonc import BOM, JsonNode, NotJson, read
 from agent_sync.setup.install.remove import without
 
-# Where our permission rules stand, and which they are.
-RULES = ((("permissions", "allow"), entries.ALLOWED), (("permissions", "deny"), entries.DENIED))
 
-
-def merged(text: str, *, file: str) -> list[Edit]:
+def missing_edits(text: str, *, file: str, atlas_home: str = "") -> list[Edit]:
     """Return the edits that bring everything of ours into a text that has nothing of it yet."""
     edits = [Edit(len(text), "{}\n")] if is_blank(text) else []
-    text = inserted(text, edits)
-    for path, item in _wanted():
+    text = apply_edits(text, edits)
+    for path, item in _missing_entries(atlas_home):
         root = settings_in(text, file=file)
         if item in _list_at(root, path, file=file):
             continue
-        text = _grown(text, added(text, root, path, item), edits)
+        text = _grown(text, append_edits(text, root, path, item), edits)
     root = settings_in(text, file=file)
     if root.member("statusLine") is None:
         _grown(text, set_member(text, root, root, key="statusLine", value=entries.STATUS_LINE), edits)
     return edits
 
 
-def is_complete(text: str, *, file: str) -> bool:
+def is_complete(text: str, *, file: str, atlas_home: str = "") -> bool:
     """Tell whether all our entries are there as they should be, each once."""
     if is_blank(text):
         return False
     root = settings_in(text, file=file)
-    has_all = all(item in _list_at(root, path, file=file) for path, item in _wanted())
+    has_all = all(item in _list_at(root, path, file=file) for path, item in _missing_entries(atlas_home))
     count = sum(1 for _ in our_handlers(root))
     line = root.member("statusLine")
     line_is_current = line is not None and (
@@ -43,17 +40,17 @@ def is_complete(text: str, *, file: str) -> bool:
     return has_all and line_is_current and count == len(entries.HOOKS)
 
 
-def cleared(text: str, *, file: str, with_rules: bool = True) -> str:
+def without_ours(text: str, *, file: str, with_rules: bool = True, atlas_home: str = "") -> str:
     """Return the text without our entries, recognised by what they run, and without what that leaves empty.
 
     A permission rule does not show who wrote it; where entries are only to be renewed, rules stay as they are.
     """
     while not is_blank(text):
         root = settings_in(text, file=file)
-        found = _next_of_ours(root, with_rules=with_rules)
+        found = _next_of_ours(root, entries.rules(atlas_home) if with_rules else ())
         if found is None:
             break
-        text = _cut(text, root, found)
+        text = _cut_entry(text, root, found)
     return text
 
 
@@ -62,7 +59,7 @@ def is_blank(text: str) -> bool:
     return not text.strip(BOM + " \t\r\n")
 
 
-def settings_in(text: str, *, file: str) -> Node:
+def settings_in(text: str, *, file: str) -> JsonNode:
     """Return the settings as they stand in the text, or say what is wrong with the file."""
     try:
         root = read(text)
@@ -73,7 +70,7 @@ def settings_in(text: str, *, file: str) -> Node:
     return root
 
 
-def our_handlers(root: Node) -> Iterator[tuple[str, int, int]]:
+def our_handlers(root: JsonNode) -> Iterator[tuple[str, int, int]]:
     """Return every handler that runs a hook of ours: its event, its group's place and its own."""
     hooks = root.member("hooks")
     for event in hooks.elements if hooks else ():
@@ -88,16 +85,16 @@ def our_handlers(root: Node) -> Iterator[tuple[str, int, int]]:
 
 def _grown(text: str, more: list[Edit], edits: list[Edit]) -> str:
     edits += more
-    return inserted(text, more)
+    return apply_edits(text, more)
 
 
-def _wanted() -> list[tuple[tuple[str, ...], Any]]:
+def _missing_entries(atlas_home: str) -> list[tuple[tuple[str, ...], Any]]:
     hooks = [(("hooks", event), group) for event, group in entries.HOOKS.items()]
-    return [*hooks, *((path, rule) for path, rules in RULES for rule in rules)]
+    return [*hooks, *((path, rule) for path, listed in entries.rules(atlas_home) for rule in listed)]
 
 
-def _list_at(root: Node, path: tuple[str, ...], *, file: str) -> list[Any]:
-    node: Node | None = root
+def _list_at(root: JsonNode, path: tuple[str, ...], *, file: str) -> list[Any]:
+    node: JsonNode | None = root
     for depth, key in enumerate(path):
         node = node.member(key) if node else None
         wanted = list if depth == len(path) - 1 else dict
@@ -108,11 +105,13 @@ def _list_at(root: Node, path: tuple[str, ...], *, file: str) -> list[Any]:
     return list(node.value) if node else []
 
 
-def _next_of_ours(root: Node, *, with_rules: bool) -> tuple[str | int, ...] | None:
+def _next_of_ours(
+    root: JsonNode, ours: tuple[tuple[tuple[str, str], tuple[str, ...]], ...]
+) -> tuple[str | int, ...] | None:
     """Return the path to the next entry of ours that is still there."""
     for event, group, place in our_handlers(root):
         return ("hooks", event, group, "hooks", place)
-    for path, rules in RULES if with_rules else ():
+    for path, rules in ours:
         listed = (root.member(path[0]) or root).member(path[1])
         for place, rule in enumerate(listed.elements if listed else ()):
             if rule.node.value in rules:
@@ -121,7 +120,7 @@ def _next_of_ours(root: Node, *, with_rules: bool) -> tuple[str | int, ...] | No
     return ("statusLine",) if line and entries.is_our_status_line(line.value) else None
 
 
-def _cut(text: str, root: Node, path: tuple[str | int, ...]) -> str:
+def _cut_entry(text: str, root: JsonNode, path: tuple[str | int, ...]) -> str:
     """Cut the entry at `path`, or the outermost thing around it that would be empty without it."""
     nodes, places = [root], []
     for step in path:
@@ -134,11 +133,11 @@ def _cut(text: str, root: Node, path: tuple[str | int, ...]) -> str:
     return without(text, nodes[depth], places[depth])
 
 
-def _place_of(node: Node, key: str) -> int:
+def _place_of(node: JsonNode, key: str) -> int:
     return max(place for place, element in enumerate(node.elements) if element.key == key)
 
 
-def _is_only_that(node: Node) -> bool:
+def _is_only_that(node: JsonNode) -> bool:
     """Tell whether nothing of worth stays once its one entry is gone; a group's matcher is worth nothing alone."""
     if isinstance(node.value, dict) and set(node.value) == {"matcher", "hooks"}:
         return True

@@ -24,7 +24,7 @@ The record is the source of truth for task state.
 Your memory may be stale or empty after a crash; the record is not."""
 
 
-def merged(text: str) -> list[Edit]:
+def missing_edits(text: str) -> list[Edit]:
     """Return the edit that appends the section; none where it is there."""
     if BEGIN in text:
         return []
@@ -33,7 +33,7 @@ def merged(text: str) -> list[Edit]:
     return [Edit(len(text), lead + ending.join([BEGIN, *SECTION.splitlines(), END, ""]))]
 
 
-def cleared(text: str) -> str:
+def without_ours(text: str) -> str:
     """Return the text without the section, recognised by its marks."""
     lines = text.splitlines(keepends=True)
     marks = [line.strip() for line in lines]

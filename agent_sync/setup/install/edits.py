@@ -12,7 +12,7 @@ class Edit:
     text: str
 
 
-def inserted(text: str, edits: Iterable[Edit]) -> str:
+def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     """Put every edit in, one after the other."""
     for edit in edits:
         text = text[: edit.at] + edit.text + text[edit.at :]

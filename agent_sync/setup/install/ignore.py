@@ -1,14 +1,14 @@
-"""The lines of `.gitignore` that keep the claim out of commits."""
+"""The lines of `.gitignore` that keep the claim, and worktrees of Claude Code, out of commits."""
 
 from agent_sync.setup.install.edits import Edit
 from agent_sync.setup.install.insert import line_ending
 from agent_sync.worktree import CLAIM_NAME
 
 MARK = "# agent-sync: the claim held in this worktree"
-LINES = (CLAIM_NAME, f"{CLAIM_NAME}.*")
+LINES = (CLAIM_NAME, f"{CLAIM_NAME}.*", ".claude/worktrees/")
 
 
-def merged(text: str) -> list[Edit]:
+def missing_edits(text: str) -> list[Edit]:
     """Return the edit that appends what is missing; none where every line is there."""
     there = {line.strip().removeprefix("/") for line in text.splitlines()}
     missing = [line for line in LINES if line not in there]
@@ -20,7 +20,7 @@ def merged(text: str) -> list[Edit]:
     return [Edit(len(text), lead + ending.join([MARK, *missing, ""]))]
 
 
-def cleared(text: str) -> str:
+def without_ours(text: str) -> str:
     """Return the text without our block, recognised by its mark."""
     lines = text.splitlines(keepends=True)
     places = [place for place, line in enumerate(lines) if line.strip() == MARK]

@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 from agent_sync.setup.install.edits import Edit
-from agent_sync.setup.install.jsonc import Node
+from agent_sync.setup.install.jsonc import JsonNode
 
 DEFAULT_INDENT = "  "
 # What may follow an element on its own line without belonging to the next one.
@@ -17,7 +17,7 @@ def line_ending(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def added(text: str, root: Node, path: tuple[str, ...], item: Any) -> list[Edit]:
+def append_edits(text: str, root: JsonNode, path: tuple[str, ...], item: Any) -> list[Edit]:
     """Return the edits that append `item` to the array at `path`; what is missing on the way is made."""
     node = root
     for depth, key in enumerate(path):
@@ -28,15 +28,15 @@ def added(text: str, root: Node, path: tuple[str, ...], item: Any) -> list[Edit]
                 value = {missing: value}
             return set_member(text, root, node, key=key, value=value)
         node = below
-    return _appended(text, root, node, prefix="", value=item)
+    return _append_edit(text, root, node, prefix="", value=item)
 
 
-def set_member(text: str, root: Node, node: Node, *, key: str, value: Any) -> list[Edit]:
+def set_member(text: str, root: JsonNode, node: JsonNode, *, key: str, value: Any) -> list[Edit]:
     """Return the edits that add a member to an object."""
-    return _appended(text, root, node, prefix=f"{json.dumps(key, ensure_ascii=False)}: ", value=value)
+    return _append_edit(text, root, node, prefix=f"{json.dumps(key, ensure_ascii=False)}: ", value=value)
 
 
-def _appended(text: str, root: Node, node: Node, *, prefix: str, value: Any) -> list[Edit]:
+def _append_edit(text: str, root: JsonNode, node: JsonNode, *, prefix: str, value: Any) -> list[Edit]:
     if node.elements and not _has_newline(text, node):
         return _inline(node, prefix + json.dumps(value, ensure_ascii=False))
     ending, unit = line_ending(text), indent_unit(text, root)
@@ -46,13 +46,13 @@ def _appended(text: str, root: Node, node: Node, *, prefix: str, value: Any) -> 
     return _on_own_line(text, node, entry=f"{ending}{inner}{prefix}{shown}", closing=ending + outer)
 
 
-def _inline(node: Node, entry: str) -> list[Edit]:
+def _inline(node: JsonNode, entry: str) -> list[Edit]:
     """Stay on the line where everything else is."""
     last = node.elements[-1]
     return [Edit(last.end, f", {entry}")]
 
 
-def _on_own_line(text: str, node: Node, *, entry: str, closing: str) -> list[Edit]:
+def _on_own_line(text: str, node: JsonNode, *, entry: str, closing: str) -> list[Edit]:
     """Put the entry on a line after the last element's, with the commas that takes."""
     last = node.elements[-1] if node.elements else None
     after = node.start + 1
@@ -75,11 +75,11 @@ def _end_of_line(text: str, after: int, limit: int) -> int:
     return end if text[end : end + 1] in {"\r", "\n"} else after
 
 
-def _has_newline(text: str, node: Node) -> bool:
+def _has_newline(text: str, node: JsonNode) -> bool:
     return "\n" in text[node.start : node.end]
 
 
-def indent_unit(text: str, root: Node) -> str:
+def indent_unit(text: str, root: JsonNode) -> str:
     """Return the indentation of one level, as the first member shows it."""
     if root.elements:
         found = _own_indent(text, root.elements[0].start)
@@ -88,7 +88,7 @@ def indent_unit(text: str, root: Node) -> str:
     return DEFAULT_INDENT
 
 
-def _inner_indent(text: str, node: Node, default: str) -> str:
+def _inner_indent(text: str, node: JsonNode, default: str) -> str:
     """Return the indentation of a container's elements."""
     for element in reversed(node.elements):
         found = _own_indent(text, element.start)

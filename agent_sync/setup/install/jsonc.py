@@ -23,13 +23,13 @@ class Element:
 
     start: int
     end: int
-    node: "Node"
+    node: "JsonNode"
     key: str | None = None
     comma: int | None = None
 
 
 @dataclass(frozen=True)
-class Node:
+class JsonNode:
     """A value and where it stands; `elements` for arrays and objects only."""
 
     start: int
@@ -37,12 +37,12 @@ class Node:
     value: Any
     elements: tuple[Element, ...] = field(default=())
 
-    def member(self, key: str) -> "Node | None":
+    def member(self, key: str) -> "JsonNode | None":
         """Return a member's value; of two with the same key the last one counts."""
         return next((e.node for e in reversed(self.elements) if e.key == key and isinstance(self.value, dict)), None)
 
 
-def read(text: str) -> Node:
+def read(text: str) -> JsonNode:
     """Return the one value of a whole text."""
     node = _value(text, _skip(text, 1 if text.startswith(BOM) else 0), 0)
     rest = _skip(text, node.end)
@@ -51,7 +51,7 @@ def read(text: str) -> Node:
     return node
 
 
-def _value(text: str, at: int, depth: int) -> Node:
+def _value(text: str, at: int, depth: int) -> JsonNode:
     if depth > DEEPEST:
         raise _wrong(text, at, "it is nested too deeply")
     match text[at : at + 1]:
@@ -59,12 +59,12 @@ def _value(text: str, at: int, depth: int) -> Node:
             return _container(text, at, depth)
         case '"':
             value, end = _string(text, at)
-            return Node(at, end, value)
+            return JsonNode(at, end, value)
         case _:
             return _plain(text, at)
 
 
-def _container(text: str, start: int, depth: int) -> Node:
+def _container(text: str, start: int, depth: int) -> JsonNode:
     is_object = text[start] == "{"
     closing = "}" if is_object else "]"
     elements: list[Element] = []
@@ -76,8 +76,8 @@ def _container(text: str, start: int, depth: int) -> Node:
         elements.append(element)
         at = _skip(text, element.end if element.comma is None else element.comma + 1)
     if is_object:
-        return Node(start, at + 1, {e.key: e.node.value for e in elements}, tuple(elements))
-    return Node(start, at + 1, [e.node.value for e in elements], tuple(elements))
+        return JsonNode(start, at + 1, {e.key: e.node.value for e in elements}, tuple(elements))
+    return JsonNode(start, at + 1, [e.node.value for e in elements], tuple(elements))
 
 
 def _element(text: str, start: int, depth: int, *, is_object: bool) -> Element:
@@ -104,14 +104,14 @@ def _string(text: str, at: int) -> tuple[str, int]:
     return str(value), end
 
 
-def _plain(text: str, at: int) -> Node:
+def _plain(text: str, at: int) -> JsonNode:
     for word, value in _WORDS.items():
         if text.startswith(word, at):
-            return Node(at, at + len(word), value)
+            return JsonNode(at, at + len(word), value)
     number = _NUMBER.match(text, at)
     if number is None:
         raise _wrong(text, at, "a value is missing")
-    return Node(at, number.end(), json.loads(number[0]))
+    return JsonNode(at, number.end(), json.loads(number[0]))
 
 
 def _skip(text: str, at: int) -> int:

@@ -2,7 +2,7 @@
 
 from importlib.resources import files
 
-from agent_sync.setup.install.signature import signed
+from agent_sync.setup.install.signature import with_signature
 
 NAMES = ("claim", "handoff", "done", "task")
 DIRECTORY = ".claude/commands"
@@ -19,4 +19,4 @@ def pages() -> dict[str, bytes]:
 
 def _page(template: str) -> bytes:
     # Inside the front matter the line is a comment, which no model reads.
-    return signed(template, after=_FIRST_LINE).encode()
+    return with_signature(template, after=_FIRST_LINE).encode()

@@ -27,7 +27,7 @@ class Written:
 
 
 @dataclass(frozen=True)
-class Record:
+class InstallRecord:
     """Everything that was written, newest last."""
 
     entries: tuple[Written, ...] = ()
@@ -41,11 +41,11 @@ class Record:
         """Tell whether we ever wrote this file, whatever became of it."""
         return any(entry.path == path for entry in self.entries)
 
-    def extended(self, more: tuple[Written, ...]) -> "Record":
+    def with_entries(self, more: tuple[Written, ...]) -> "InstallRecord":
         """Return the record with more entries; of two about the same content the new one counts."""
         new = {(entry.path, entry.after) for entry in more}
         kept = [entry for entry in self.entries if (entry.path, entry.after) not in new]
-        return Record((*kept, *more)[-KEPT:])
+        return InstallRecord((*kept, *more)[-KEPT:])
 
 
 def digest(content: bytes) -> str:
@@ -53,16 +53,16 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def load(directory: Path) -> Record:
+def load(directory: Path) -> InstallRecord:
     """Return the record; one that cannot be read is as good as none, since entries are recognised by shape too."""
     try:
         values = read_json((directory / NAME).read_bytes())
-        return Record(tuple(_written(entry) for entry in values["files"]))
+        return InstallRecord(tuple(_entry_json(entry) for entry in values["files"]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return Record()
+        return InstallRecord()
 
 
-def save(directory: Path, record: Record) -> None:
+def save(directory: Path, record: InstallRecord) -> None:
     """Write the record."""
     values = {"version": VERSION, "files": [asdict(entry) for entry in record.entries]}
     files.state_directory(directory)
@@ -74,7 +74,7 @@ def forget(directory: Path) -> None:
     (directory / NAME).unlink(missing_ok=True)
 
 
-def _written(values: dict[str, Any]) -> Written:
+def _entry_json(values: dict[str, Any]) -> Written:
     edits = tuple(Edit(int(edit["at"]), str(edit["text"])) for edit in values["edits"])
     before = values["before"]
     return Written(str(values["path"]), None if before is None else str(before), str(values["after"]), edits)

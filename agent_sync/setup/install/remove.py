@@ -2,13 +2,13 @@
 
 import re
 
-from agent_sync.setup.install.jsonc import Element, Node
+from agent_sync.setup.install.jsonc import Element, JsonNode
 
 Span = tuple[int, int]
 _NOTHING_MORE = re.compile(r"[ \t]*(?://[^\r\n]*)?(?:\r|\n)")
 
 
-def without(text: str, node: Node, place: int) -> str:
+def without(text: str, node: JsonNode, place: int) -> str:
     """Return the text without one element of an array or object."""
     element = node.elements[place]
     before = node.elements[place - 1] if place else None

@@ -6,7 +6,7 @@ import re
 _LINE = re.compile(r"^# agent-sync init ([0-9a-f]{12})\n", re.MULTILINE)
 
 
-def signed(text: str, *, after: str = "") -> str:
+def with_signature(text: str, *, after: str = "") -> str:
     """Return the text with a line that carries its digest, right after a first line that must stay first."""
     head, rest = text[: len(after)], text[len(after) :]
     return f"{head}# agent-sync init {_digest(text)}\n{rest}"

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 
 from agent_sync.setup.install.detect import names_on
-from agent_sync.setup.install.signature import signed
+from agent_sync.setup.install.signature import with_signature
 from agent_sync.task.decision.outside_text import one_line
 from agent_sync.task.decision.tasks import BoardShape
 
@@ -26,17 +26,25 @@ def starter(found: Findings) -> str:
     lines = ["", "[project]"]
     if found.board:
         lines += [f"# {_comment(found.board.title)}: {_comment(found.board.url)}"]
-        lines += [f"owner = {_quoted(found.board.owner)}", f"number = {found.board.number}", "", *_names(found.board)]
+        lines += [
+            f"owner = {_toml_string(found.board.owner)}",
+            f"number = {found.board.number}",
+            "",
+            *_names(found.board),
+        ]
     else:
-        owner = _quoted(found.owner or "OWNER")
+        owner = _toml_string(found.owner or "OWNER")
         lines += ["# Fill in: who owns the board, and its number, as in its address.", *map(_choice, found.choices)]
         lines += [f"{'' if found.owner else '# '}owner = {owner}", "# number = 1"]
-    return signed(HEAD + "\n".join(lines) + "\n", after=HEAD)
+    return with_signature(HEAD + "\n".join(lines) + "\n", after=HEAD)
 
 
 def _names(board: BoardShape) -> list[str]:
     names = names_on(board)
-    lines = ["[board]", *(f"{key} = {_quoted(name)}" for key, name in names.found.items())]
+    lines = ["[board]", *(f"{key} = {_toml_string(name)}" for key, name in names.found.items())]
+    for key, offered in names.absent.items():
+        shown = ", ".join(_comment(name) for name in offered)
+        lines.append(f'{key} = ""  # the board has no such status, so the card stays; it has: {shown}')
     for key, offered in names.missing.items():
         shown = ", ".join(_comment(name) for name in offered) or "nothing that fits"
         lines.append(f'# {key} = "…"  # fill in; the board has: {shown}')
@@ -51,6 +59,6 @@ def _comment(text: str) -> str:
     return one_line(text, limit=200)
 
 
-def _quoted(text: str) -> str:
+def _toml_string(text: str) -> str:
     """Return a TOML string; JSON's differ in nothing but one character."""
     return json.dumps(text, ensure_ascii=False).replace(_DELETE, "\\u007f")

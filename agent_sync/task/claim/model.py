@@ -1,20 +1,83 @@
-"""The claim: the eleven documented fields, a few of ours, and whatever else someone wrote beside them."""
+"""The claim: its documented fields, a few of ours, whatever else stands there, and the limits of what others write."""
 
 import json
 import re
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from agent_sync.errors import BadClaim, ClaimTooNew
-from agent_sync.system.bounds import InCalendar, Number, Ttl
 from agent_sync.task.claim.phases import Phase, WithheldBy
 
-SCHEMA_VERSION = 1
+# What a number of an issue or pull request, and whatever counts something, may be at most.
+LARGEST_NUMBER = 2**31 - 1
+LONGEST_TTL_S = 30 * 86_400.0
+LONGEST_NAME = 300
+# After so many commits with the same failure the agent is not woken for it again.
+MOST_ROUNDS = 3
 FIRST_YEAR, LAST_YEAR = 1970, 2199
-# GitHub's numbers are 32-bit integers.
-LARGEST_NUMBER = (1 << 31) - 1
+
+Number = Annotated[int, Field(ge=1, le=LARGEST_NUMBER)]
+Count = Annotated[int, Field(ge=0, le=LARGEST_NUMBER)]
+SCHEMA_VERSION = 1
+Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
+_LEFT_BEFORE = re.compile(r"the hook of (\S+) \(`agent-sync worker take` goes on with it\)")
+DOCUMENTED = (
+    "schema_version",
+    "item_id",
+    "issue_number",
+    "branch",
+    "agent_id",
+    "phase",
+    "summary",
+    "status",
+    "pr_number",
+    "last_check_poll",
+    "last_synced_status",
+)
+
+
+def _in_calendar(moment: datetime) -> datetime:
+    """Return a moment in UTC; outside of these years sums of times would leave every calendar."""
+    if not FIRST_YEAR <= moment.year <= LAST_YEAR:
+        raise ValueError(f"the year must be between {FIRST_YEAR} and {LAST_YEAR}")
+    return moment.astimezone(UTC)
+
+
+def _at_most_a_month(value: object) -> object:
+    """Return a length of time that is no longer than any lease may last."""
+    return min(value, LONGEST_TTL_S) if isinstance(value, int | float) else value
+
+
+def writable(value: object) -> object:
+    """Replace half characters, which JSON can carry and its strict readers refuse."""
+    return value.encode(errors="replace").decode() if isinstance(value, str) else value
+
+
+def _cut_name(value: object) -> object:
+    return value[:LONGEST_NAME] if isinstance(value, str) else value
+
+
+def following(number: int) -> int:
+    """Return the next number of a count that is for people to read, and so may stop at the largest."""
+    return min(number + 1, LARGEST_NUMBER)
+
+
+InCalendar = AfterValidator(_in_calendar)
+Moment = Annotated[AwareDatetime, InCalendar]
+Ttl = Annotated[float, Field(gt=0, allow_inf_nan=False), BeforeValidator(_at_most_a_month)]
+# A name that people read; one that is too long is cut.
+Name = Annotated[str, BeforeValidator(_cut_name), BeforeValidator(writable)]
 
 
 def _moment_or_never(value: object) -> datetime | None:
@@ -36,8 +99,7 @@ def _moment(value: object) -> object:
     return _moment_or_never(value) or value
 
 
-Moment = Annotated[datetime | None, BeforeValidator(_moment_or_never)]
-Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
+MomentOrNever = Annotated[datetime | None, BeforeValidator(_moment_or_never)]
 
 
 class ChecksSeen(BaseModel):
@@ -50,6 +112,8 @@ class ChecksSeen(BaseModel):
     total: Annotated[int, Field(ge=0, le=LARGEST_NUMBER)]
     state: str
     failed: Annotated[tuple[str, ...], Field(strict=False, description="The names of failed checks")] = ()
+    missing: Annotated[tuple[str, ...], Field(strict=False, description="Required checks that did not report")] = ()
+    approval_url: Annotated[str, Field(description="A workflow run that waits for approval")] = ""
 
 
 class FeedbackSeen(BaseModel):
@@ -59,6 +123,29 @@ class FeedbackSeen(BaseModel):
 
     changes_requested_by: Annotated[tuple[str, ...], Field(strict=False, description="Who wants changes")] = ()
     is_conflicting: Annotated[bool, Field(description="It conflicts with its base branch")] = False
+    is_behind: Annotated[bool, Field(description="It must be updated with its base branch")] = False
+    upstream: Annotated[str, Field(description="The base branch, as git calls it here")] = ""
+    missing: Annotated[str, Field(description="What a merge lacks apart from checks")] = ""
+    threads: Annotated[Count, Field(description="Review threads that wait for the agent")] = 0
+    queue_position: Annotated[int | None, Field(description="Its place in the merge queue")] = None
+    ejected: Annotated[str, Field(description="Why it was taken out of the merge queue")] = ""
+
+
+class FailuresSeen(BaseModel):
+    """What is remembered of failing checks between looks: what was read, how often it came back, what was rerun."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    sha: Annotated[str, Field(description="The commit they failed on")] = ""
+    runs: Annotated[tuple[str, ...], Field(strict=False, description="The failed runs whose logs were read")] = ()
+    fingerprint: Annotated[str, Field(description="Tells this failure from others")] = ""
+    rounds: Annotated[Count, Field(description="On how many commits in a row it was the same")] = 0
+    rerun_sha: Annotated[str, Field(description="The commit on which jobs were run again")] = ""
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether pushing again is no use."""
+        return self.rounds >= MOST_ROUNDS
 
 
 class WithheldNote(BaseModel):
@@ -68,9 +155,6 @@ class WithheldNote(BaseModel):
 
     by: Annotated[WithheldBy, Field(strict=False, description="What withholds it")]
     reason: Annotated[str, Field(description="Why, as a sentence")]
-
-
-_LEFT_BEFORE = re.compile(r"the hook of (\S+) \(`agent-sync worker take` goes on with it\)")
 
 
 class LeaseNote(BaseModel):
@@ -113,7 +197,7 @@ class Claim(BaseModel):
     summary: Annotated[Text, Field(description="Title of the pull request")] = ""
     status: Annotated[Text, Field(description="What the board's Status field should say")] = ""
     pr_number: Annotated[int | None, Field(ge=1, le=LARGEST_NUMBER, description="The pull request")] = None
-    last_check_poll: Annotated[Moment, Field(description="Last look at the checks")] = None
+    last_check_poll: Annotated[MomentOrNever, Field(description="Last look at the checks")] = None
     last_synced_status: Annotated[str | None, Field(description="What the board's Status field was set to")] = None
 
     # Ours, written only when they say something.
@@ -122,13 +206,13 @@ class Claim(BaseModel):
         bool, Field(description="A human said `done --yes`; counts only as that command has recorded it")
     ] = False
     draft: Annotated[bool, Field(description="Open the pull request as a draft")] = False
-    not_before: Annotated[Moment, Field(description="GitHub asked not to be called before")] = None
-    refused_status: Annotated[str | None, Field(description="A status the board does not have; not tried again")] = None
+    not_before: Annotated[MomentOrNever, Field(description="GitHub asked not to be called before")] = None
+    refused_status: Annotated[str | None, Field(description="A status the board did not take")] = None
+    refused_at: Annotated[MomentOrNever, Field(description="When it did not; it is tried again after a while")] = None
     is_unmirrored: Annotated[bool, Field(description="The claim was not told to GitHub yet")] = False
     checks: Annotated[ChecksSeen | None, Field(strict=False)] = None
-    feedback: Annotated[
-        FeedbackSeen | None, Field(strict=False, description="What stands against a merge, as last seen")
-    ] = None
+    feedback: Annotated[FeedbackSeen | None, Field(strict=False, description="What stands against a merge")] = None
+    failures: Annotated[FailuresSeen | None, Field(strict=False, description="Failing checks, as last seen")] = None
     withheld: Annotated[
         WithheldNote | None, Field(strict=False, description="Why there is no pull request yet, or the issue is open")
     ] = None
@@ -149,6 +233,11 @@ class Claim(BaseModel):
         """Whether this worktree may still push and write for the issue, as far as it knows."""
         return not self.is_lost and not self.is_left
 
+    @property
+    def is_pull_open(self) -> bool:
+        """Whether its pull request is open, as far as it knows, and its branch is named."""
+        return bool(self.branch) and self.phase in {Phase.PR_CREATED, Phase.CHECKS_RUNNING}
+
     def to_json(self) -> bytes:
         """Return the bytes to write: documented fields in their order, ours only where set, others as they were."""
         values = self.model_dump(mode="json")
@@ -163,21 +252,6 @@ class Claim(BaseModel):
     def _is_default(self, key: str) -> bool:
         field = Claim.model_fields.get(key)
         return field is not None and getattr(self, key) == field.default
-
-
-DOCUMENTED = (
-    "schema_version",
-    "item_id",
-    "issue_number",
-    "branch",
-    "agent_id",
-    "phase",
-    "summary",
-    "status",
-    "pr_number",
-    "last_check_poll",
-    "last_synced_status",
-)
 
 
 def parse(content: bytes, *, file: str) -> Claim:

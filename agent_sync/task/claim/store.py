@@ -4,12 +4,12 @@ import contextlib
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from agent_sync.errors import BadClaim, BadInput, ClaimGone, ClaimUnsafe
 from agent_sync.quiet import answer as quiet
 from agent_sync.system import files
 from agent_sync.system.files import LockToken
-from agent_sync.task.claim.merge import is_same_task, merged
 from agent_sync.task.claim.model import Claim, parse
 from agent_sync.task.claim.phases import Phase
 from agent_sync.worktree import Place
@@ -18,6 +18,14 @@ LOCK_WAIT = 5.0
 # An editor that truncates and rewrites in place is caught half-way for a moment at most.
 _SECOND_LOOKS = 3
 _LOOK_PAUSE = 0.03
+
+
+# Kept by agent-sync alone: someone else's edit can reset them, never invent a value.
+RESET_ONLY = frozenset(
+    {"last_synced_status", "not_before", "refused_status", "refused_at", "checks", "feedback", "withheld"}
+)
+# A field that is none of ours may be taken out of the file altogether.
+_ABSENT = object()
 
 
 class ClaimStore:
@@ -34,6 +42,8 @@ class ClaimStore:
         self._is_tracked = is_tracked
         # How the file lay when git was last asked about it, and what followed.
         self._asked = ""
+        # The last contents that were parsed: files are read each time, and parsed where they differ.
+        self._parsed: dict[bytes, Claim] = {}
         self.refusal: ClaimUnsafe | None = None
 
     def read(self) -> Claim | None:
@@ -44,7 +54,7 @@ class ClaimStore:
         written = self._last_written()
         if written is None or not is_same_task(written, found):
             return _with_consent(found, None)
-        return _with_consent(merged(base=written, theirs=found, ours=written), written)
+        return _with_consent(merged_claim(base=written, theirs=found, ours=written), written)
 
     def last_written(self) -> Claim | None:
         """Return what was last written here, even if the file has been lost since."""
@@ -62,7 +72,7 @@ class ClaimStore:
         if self.file.is_symlink() or self.file.exists():
             raise BadInput(f"{self.file.name} is already there.", helps="agent-sync status")
         if self._is_tracked():
-            raise tracked(self.file.name)
+            raise tracked_refusal(self.file.name)
         self._write(token, claim)
 
     def save(self, token: LockToken, *, seen: Claim, changed: Claim) -> Claim:
@@ -72,7 +82,7 @@ class ClaimStore:
         if now is None or not is_same_task(seen, now):
             message = f"{self.file.name} was deleted or replaced meanwhile."
             raise ClaimGone(message, attempted=f"recording phase {changed.phase}", helps="agent-sync status")
-        result = merged(base=seen, theirs=now, ours=changed)
+        result = merged_claim(base=seen, theirs=now, ours=changed)
         self._write(token, result)
         return result
 
@@ -100,7 +110,7 @@ class ClaimStore:
                 return None
             try:
                 self._refuse_tracked(content)
-                return parse(content, file=self.file.name)
+                return self._claim_in(content, self.file)
             except ClaimUnsafe:
                 raise
             except BadClaim:
@@ -108,6 +118,12 @@ class ClaimStore:
                     raise
                 time.sleep(_LOOK_PAUSE)
         raise AssertionError
+
+    def _claim_in(self, content: bytes, file: Path) -> Claim:
+        claim = self._parsed.get(content) or parse(content, file=file.name)
+        # The file and its copy, each at most; both are the same but after somebody else's edit.
+        self._parsed = dict([*self._parsed.items(), (content, claim)][-2:])
+        return claim
 
     def _content(self) -> bytes | None:
         try:
@@ -121,7 +137,7 @@ class ClaimStore:
         lies = quiet.state_of(str(self.file))
         if lies != self._asked:
             self._wait_for_checkout(content)
-            self.refusal = tracked(self.file.name) if self._is_tracked() else None
+            self.refusal = tracked_refusal(self.file.name) if self._is_tracked() else None
             self._asked = lies
         if self.refusal:
             raise self.refusal
@@ -142,11 +158,11 @@ class ClaimStore:
         """Return the copy; one that cannot be used is as good as none."""
         content = self._copy()
         with contextlib.suppress(BadClaim):
-            return None if content is None else parse(content, file=self._base.name)
+            return None if content is None else self._claim_in(content, self._base)
         return None
 
 
-def tracked(name: str, *, where: str = "git tracks it", first: str = "") -> ClaimUnsafe:
+def tracked_refusal(name: str, *, where: str = "git tracks it", first: str = "") -> ClaimUnsafe:
     """Return the refusal of a claim file that git has, with the way out."""
     message = f"{name} is refused: {where}, so it may be anybody's. Nothing was done for it."
     helps = f"{first}git rm {name} and git commit; with --cached to keep a file that you wrote yourself"
@@ -157,3 +173,42 @@ def _with_consent(claim: Claim, written: Claim | None) -> Claim:
     """Return the claim with the consent that a command of ours has recorded; the file's own word for it is none."""
     is_given = written is not None and written.phase is Phase.DONE and written.close_unmerged
     return claim if claim.close_unmerged == is_given else claim.model_copy(update={"close_unmerged": is_given})
+
+
+def is_same_task(one: Claim, other: Claim) -> bool:
+    """Tell whether two claims are versions of one, so that they may be merged."""
+    return (one.issue_number, one.agent_id) == (other.issue_number, other.agent_id)
+
+
+def merged_claim(*, base: Claim, theirs: Claim, ours: Claim) -> Claim:
+    """Return the claim that keeps both sides' changes since `base`."""
+    sides = [claim.model_dump() for claim in (base, theirs, ours)]
+    fields = dict.fromkeys(key for side in sides for key in side)
+    result = {key: _field(key, *(side.get(key, _ABSENT) for side in sides)) for key in fields}
+    return Claim.model_validate({key: value for key, value in result.items() if value is not _ABSENT})
+
+
+def _field(key: str, base: Any, theirs: Any, ours: Any) -> Any:
+    if theirs == base:
+        return ours
+    if key == "lease":
+        return _lease(theirs, ours)
+    if key == "pr_number":
+        # An editor that wrote stale content back has not made the pull request vanish.
+        return theirs if theirs is not None else ours
+    if key == "last_check_poll":
+        # A person's word on when to look again counts, until the next look.
+        return theirs if ours == base else ours
+    if key in RESET_ONLY:
+        return theirs if theirs is None and ours == base else ours
+    # What someone wrote by hand stands, the phase first of all: it is how people and agents speak to us.
+    return theirs
+
+
+def _lease(theirs: Any, ours: Any) -> Any:
+    """Return the later word on the same holding; an editor can neither take a lease out nor put in another."""
+    if ours is None:
+        return theirs
+    if not isinstance(theirs, dict) or theirs["nonce"] != ours["nonce"]:
+        return ours
+    return max(ours, theirs, key=lambda lease: (bool(lease["lost_to"]), bool(lease["left_on"]), lease["renewed_at"]))

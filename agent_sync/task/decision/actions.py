@@ -5,19 +5,13 @@ from datetime import datetime
 
 from agent_sync.task.claim.model import LeaseNote
 from agent_sync.task.claim.phases import WithheldBy
-from agent_sync.task.decision.checks import Verdict
 from agent_sync.task.decision.facts import Card, Pull
-
-
-@dataclass(frozen=True)
-class Notice:
-    """A sentence for somebody; its id makes sure that it is said once."""
-
-    id: str
-    text: str
-    for_human: bool = True
-    for_agent: bool = False
-    wakes: bool = False
+from agent_sync.task.decision.feedback.checks import ChecksVerdict
+from agent_sync.task.decision.feedback.feedback_actions import FeedbackAction, FeedbackOutcome
+from agent_sync.task.decision.feedback.reviews import Wake
+from agent_sync.task.decision.notice import Notice
+from agent_sync.task.decision.pull_orders import NO_EXTRAS, PullExtras, PullUpdate
+from agent_sync.task.failures.failure import Failure
 
 
 @dataclass(frozen=True)
@@ -51,6 +45,7 @@ class OpenPull:
     status: str
     change: CardChange | None
     trouble: str = ""
+    extras: PullExtras = NO_EXTRAS
 
 
 @dataclass(frozen=True)
@@ -61,6 +56,8 @@ class AdoptPull:
     status: str
     change: CardChange | None
     trouble: str = ""
+    update: PullUpdate | None = None
+    extras: PullExtras = NO_EXTRAS
 
 
 @dataclass(frozen=True)
@@ -84,11 +81,13 @@ class CloseTask:
 
 @dataclass(frozen=True)
 class DeleteClaim:
-    """Delete the claim file: the task is over."""
+    """Delete the claim file: the task is over. `landed` is the commit at which its merged pull request ended."""
+
+    landed: str = ""
 
 
 @dataclass(frozen=True)
-class Record:
+class RecordOutcome:
     """Nothing to do in the world: write down what was seen there."""
 
     outcome: "Outcome"
@@ -101,12 +100,10 @@ class Say:
     notice: Notice
 
 
-Action = PushBranch | OpenPull | AdoptPull | MoveCard | CloseTask | DeleteClaim | Record | Say
+Action = PushBranch | OpenPull | AdoptPull | MoveCard | CloseTask | DeleteClaim | FeedbackAction | RecordOutcome | Say
 
 
 # Outcomes: `evolve` makes the next claim from them, `report` the sentences.
-
-
 @dataclass(frozen=True)
 class BranchPushed:
     """The branch on GitHub is now at this commit, and the lease, if there is one, was renewed with it."""
@@ -117,20 +114,25 @@ class BranchPushed:
 
 @dataclass(frozen=True)
 class PullOpened:
-    """There is a new pull request."""
+    """There is a new pull request; the notes say what the settings asked for and GitHub refused."""
 
     pull: Pull
     status: str
     board_trouble: str = ""
+    at: datetime | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class PullAdopted:
-    """A pull request that was already there is ours."""
+    """A pull request that was already there is ours; the notes say what GitHub refused."""
 
     pull: Pull
     status: str
     board_trouble: str = ""
+    at: datetime | None = None
+    notes: tuple[str, ...] = ()
+    update: PullUpdate | None = None
 
 
 @dataclass(frozen=True)
@@ -141,7 +143,7 @@ class PullRefused:
 
 
 @dataclass(frozen=True)
-class Withheld:
+class StepWithheld:
     """The pull request was not opened, or the issue not closed; the notice says why."""
 
     by: WithheldBy
@@ -150,9 +152,11 @@ class Withheld:
 
 @dataclass(frozen=True)
 class FeedbackNoted:
-    """What reviewers and the base branch say of the open pull request."""
+    """What reviewers, the base branch and the merge queue say of the open pull request."""
 
     pull: Pull
+    wake: Wake = Wake.WRITERS
+    remote: str = "origin"
 
 
 @dataclass(frozen=True)
@@ -164,19 +168,23 @@ class CardMoved:
 
 @dataclass(frozen=True)
 class CardRefused:
-    """The board does not take this status; it is not tried again until it changes."""
+    """The board did not take this status; it is tried again after a while."""
 
     status: str
     board_trouble: str
+    at: datetime | None = None
 
 
 @dataclass(frozen=True)
 class ChecksUnsettled:
-    """The checks of the open pull request are running or failing."""
+    """The checks of the open pull request are running or failing; a failure that is to be rerun `is_held` back."""
 
     pull: Pull
-    verdict: Verdict
+    verdict: ChecksVerdict
     at: datetime
+    # Why they fail, where that was just looked into.
+    failures: tuple[Failure, ...] | None = None
+    is_held: bool = False
 
 
 @dataclass(frozen=True)
@@ -184,13 +192,20 @@ class ChecksNoted:
     """The checks of the open pull request are green, not there yet, or cannot be seen."""
 
     pull: Pull
-    verdict: Verdict
+    verdict: ChecksVerdict
     at: datetime
 
 
 @dataclass(frozen=True)
 class PullMerged:
     """The pull request was merged."""
+
+    pull: Pull
+
+
+@dataclass(frozen=True)
+class ClosedByMerge:
+    """The pull request was merged, and the issue is closed already: nothing is left to be asked."""
 
     pull: Pull
 
@@ -210,7 +225,7 @@ class PullReopened:
 
 
 @dataclass(frozen=True)
-class Paused:
+class PauseNoted:
     """GitHub asked not to be called for a while."""
 
     until: datetime
@@ -244,6 +259,8 @@ class TaskClosed:
 class ClaimDeleted:
     """The claim file is gone."""
 
+    landed: str = ""
+
 
 @dataclass(frozen=True)
 class LeaseLost:
@@ -274,27 +291,9 @@ class Said:
     notice: Notice
 
 
-Outcome = (
-    BranchPushed
-    | PullOpened
-    | PullAdopted
-    | PullRefused
-    | Withheld
-    | FeedbackNoted
-    | CardMoved
-    | CardRefused
-    | ChecksUnsettled
-    | ChecksNoted
-    | PullMerged
-    | PullClosed
-    | PullReopened
-    | Paused
-    | HandedOff
-    | Consented
-    | TaskClosed
-    | ClaimDeleted
-    | LeaseLost
-    | LeftOnHook
-    | LeaseUnknown
-    | Said
+PullOutcome = (
+    PullOpened | PullAdopted | PullRefused | PullMerged | ClosedByMerge | PullClosed | PullReopened | FeedbackNoted
 )
+TaskOutcome = BranchPushed | StepWithheld | CardMoved | CardRefused | ChecksUnsettled | ChecksNoted | HandedOff
+EndOutcome = Consented | TaskClosed | ClaimDeleted | LeaseLost | LeftOnHook | LeaseUnknown | PauseNoted | Said
+Outcome = PullOutcome | FeedbackOutcome | TaskOutcome | EndOutcome

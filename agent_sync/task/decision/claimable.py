@@ -5,6 +5,7 @@ import unicodedata
 from dataclasses import dataclass
 from datetime import datetime
 
+from agent_sync.settings.tables import USUAL_BRANCH
 from agent_sync.task.decision.facts import Card
 from agent_sync.task.decision.outside_text import one_line
 from agent_sync.task.decision.tasks import Task
@@ -13,7 +14,7 @@ SLUG_LIMIT = 40
 
 
 @dataclass(frozen=True)
-class Objection:
+class ClaimObjection:
     """Why an issue cannot be claimed, and what would help; `is_lost` means that somebody else holds it."""
 
     reason: str
@@ -21,27 +22,41 @@ class Objection:
     is_lost: bool = False
 
 
-def objection(task: Task, *, own_ids: frozenset[str], take_over: bool) -> Objection | None:
+def objection(task: Task, *, own_ids: frozenset[str], take_over: bool) -> ClaimObjection | None:
     """Return what stands against claiming the task, if anything does."""
     number = task.number
     if not task.is_open:
-        return Objection(f"Issue #{number} is closed.", f"reopen it, or see `agent-sync next` for others ({task.url})")
-    if task.open_blockers:
-        blockers = ", ".join(f"#{blocker}" for blocker in task.open_blockers)
-        return Objection(f"Issue #{number} is blocked by {blockers}.", "agent-sync next")
+        return ClaimObjection(
+            f"Issue #{number} is closed.", f"reopen it, or see `agent-sync next` for others ({task.url})"
+        )
+    if task.is_blocked:
+        return ClaimObjection(f"Issue #{number} is blocked by {blocker_names(task)}.", "agent-sync next")
     holder = holder_of(task, own_ids)
     if holder and not take_over:
-        return Objection(f"Issue #{number} is held by {holder}.", "agent-sync next", is_lost=True)
+        return ClaimObjection(f"Issue #{number} is held by {holder}.", "agent-sync next", is_lost=True)
     return None
 
 
+def blocker_names(task: Task) -> str:
+    """Return what is in a task's way, those of other repositories by their full names, hidden ones by their number."""
+    names = [*(f"#{number}" for number in task.open_blockers), *task.foreign_blockers]
+    hidden = task.hidden_blockers
+    what = "1 issue" if hidden == 1 else f"{hidden} issues"
+    return ", ".join([*names, f"{what} that this token may not see"] if hidden else names)
+
+
 def holder_of(task: Task, own_ids: frozenset[str]) -> str | None:
-    """Return who else works on the task, by the board's Agent field or by its assignees."""
+    """Return who else works on the task: by the Agent field, the assignees, or a pull request that will close it."""
     agent = task.card.agent if isinstance(task.card, Card) else None
     if agent:
         return None if agent in own_ids else one_line(agent, limit=60)
-    others = [login for login in task.assignees if login != task.viewer.login]
-    return others[0] if others and task.viewer.login not in task.assignees else None
+    me = task.viewer.login.casefold()
+    others = [login for login in task.assignees if login.casefold() != me]
+    bots = [login for login in task.bots if login.casefold() != me]
+    # Whoever assigns a program to an issue is often assigned with it, and leaves the work to the program.
+    holders = bots or ([] if len(others) < len(task.assignees) else others)
+    pulls = [f"{pull.author}, whose PR {pull.name} is open" for pull in task.rival_pulls]
+    return one_line(next(iter((*holders, *pulls)), ""), limit=100) or None
 
 
 def warnings(task: Task, *, ready: str) -> tuple[str, ...]:
@@ -50,13 +65,14 @@ def warnings(task: Task, *, ready: str) -> tuple[str, ...]:
     status = task.card.status if isinstance(task.card, Card) else None
     if isinstance(task.card, Card) and (status or "").casefold() != ready.casefold():
         found.append(f'its status is "{status or "none"}", not "{ready}"')
-    if task.open_sub_issues:
-        found.append("it has open sub-issues: " + ", ".join(f"#{issue}" for issue in task.open_sub_issues))
+    parts = [*(f"#{issue}" for issue in task.open_sub_issues), *task.foreign_sub_issues]
+    if parts:
+        found.append("it has open sub-issues: " + ", ".join(parts))
     return tuple(found)
 
 
-def branch_name(title: str, number: int) -> str:
-    """Return `claude/<slug>-<issue>`, made of letters and digits only, whatever the title holds."""
+def branch_name(title: str, number: int, pattern: str = USUAL_BRANCH) -> str:
+    """Return the branch of an issue by a pattern; the slug has letters and digits only, whatever the title holds."""
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
     words = re.findall(r"[a-z0-9]+", plain)
     slug = ""
@@ -64,7 +80,7 @@ def branch_name(title: str, number: int) -> str:
         if len(slug) + len(word) > SLUG_LIMIT:
             break
         slug = f"{slug}-{word}" if slug else word
-    return f"claude/{slug or 'issue'}-{number}"
+    return pattern.replace("{slug}", slug or "issue").replace("{issue}", str(number))
 
 
 def agent_name(login: str, now: datetime) -> str:

@@ -1,5 +1,6 @@
 """Decides what to do next, for every trigger, phase and set of facts, in one place."""
 
+from dataclasses import replace
 from typing import assert_never
 
 from agent_sync.task.claim.model import Claim
@@ -8,31 +9,28 @@ from agent_sync.task.decision import messages
 from agent_sync.task.decision.actions import (
     Action,
     AdoptPull,
+    CardChange,
     CardRefused,
-    ChecksNoted,
-    ChecksUnsettled,
+    ClosedByMerge,
     CloseTask,
     DeleteClaim,
-    FeedbackNoted,
     MoveCard,
-    Notice,
     OpenPull,
-    Outcome,
     PullClosed,
     PullMerged,
     PullReopened,
     PushBranch,
-    Record,
-    Say,
-    Withheld,
+    StepWithheld,
 )
-from agent_sync.task.decision.board import card_change
-from agent_sync.task.decision.checks import CI, verdict
-from agent_sync.task.decision.evolve import evolve
-from agent_sync.task.decision.facts import Branch, Closing, Facts, Lookup, Pull, PullState, Trigger
+from agent_sync.task.decision.facts import Branch, Card, ClosingFacts, Facts, Lookup, NoCard, Pull, PullState, Trigger
+from agent_sync.task.decision.feedback.decide_feedback import decide_checks, decide_feedback
+from agent_sync.task.decision.messages import closing_comment
 from agent_sync.task.decision.needs import is_board_behind, is_paused, is_withheld
-from agent_sync.task.decision.pr_body import body, closing_comment, marker, title
-from agent_sync.task.decision.steps import STEPS, Step
+from agent_sync.task.decision.notice import Notice, as_told
+from agent_sync.task.decision.once import record_change, say_now, say_once
+from agent_sync.task.decision.pull_orders import NO_EXTRAS, extras_of, update_of
+from agent_sync.task.decision.pull_text import NO_BRANCH, NO_GATE, claim_marker, pull_body, pull_title
+from agent_sync.task.decision.steps import STEPS, TaskStep
 
 # Whoever works on an issue that is somebody else's is told by the first of these in every session.
 REMINDING = frozenset({Trigger.STOP, Trigger.IDLE, Trigger.PROMPT, Trigger.SYNC})
@@ -43,25 +41,33 @@ def decide(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Action, ...]:
     if claim.is_left:
         return ()
     if claim.is_lost:
-        return _said(facts, messages.lease_lost(claim, facts.session_id)) if trigger in REMINDING else ()
+        return say_once(facts, messages.lease_lost(claim, facts.session_id)) if trigger in REMINDING else ()
     step = STEPS[trigger][claim.phase]
-    if step is Step.NOTHING:
+    if step is TaskStep.NOTHING:
         return ()
     if is_paused(claim, facts):
-        return _said(facts, messages.paused(claim))
+        return say_once(facts, messages.github_paused(claim))
     match step:
-        case Step.SYNC_BOARD:
+        case TaskStep.SYNC_BOARD:
             return _sync_board(trigger, claim, facts)
-        case Step.OPEN_PULL:
+        case TaskStep.OPEN_PULL:
             return _open_pull(claim, facts)
-        case Step.WATCH_PULL:
+        case TaskStep.WATCH_PULL:
             return _watch_pull(trigger, claim, facts)
-        case Step.CLOSE:
+        case TaskStep.CLOSE:
             return _close(claim, facts)
-        case Step.REMIND:
-            return _said(facts, messages.merged_reminder(claim, facts.session_id))
+        case TaskStep.REMIND:
+            return tuple(action for notice in _reminder(trigger, claim, facts) for action in say_once(facts, notice))
         case _:
             assert_never(step)
+
+
+def _reminder(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Notice, ...]:
+    """A session that was asked at its start is not reminded with its first prompt."""
+    reminder = messages.merged_reminder(claim, facts.session)
+    if trigger is Trigger.SESSION_START:
+        return messages.merge_question(claim, facts.session), as_told(reminder)
+    return (reminder,)
 
 
 def existing_pull(claim: Claim, lookup: Lookup, branch: Branch | None) -> Pull | None:
@@ -76,14 +82,19 @@ def existing_pull(claim: Claim, lookup: Lookup, branch: Branch | None) -> Pull |
 
 def is_merge_of(claim: Claim, pull: Pull) -> bool:
     """Tell whether a pull request is merged and this task's own, not an older one of a branch used again."""
-    return pull.state is PullState.MERGED and (claim.pr_number == pull.number or marker(claim) in pull.body)
+    return pull.state is PullState.MERGED and (claim.pr_number == pull.number or claim_marker(claim) in pull.body)
 
 
 def _is_ours(pull: Pull, claim: Claim, head: str | None) -> bool:
     if claim.pr_number is not None and pull.number <= claim.pr_number and pull.state is PullState.CLOSED:
         # The agent has handed off again after a close: that is a wish for a new one.
         return False
-    return pull.head_sha == head or marker(claim) in pull.body
+    if pull.head_sha == head:
+        return True
+    # The marker of a claim without a lease is that of every round with the same name; and whoever hands off again
+    # after the merge has more to merge.
+    is_of_this_round = claim.lease is not None and pull.number != claim.pr_number
+    return is_of_this_round and claim_marker(claim) in pull.body
 
 
 def _open_pull(claim: Claim, facts: Facts) -> tuple[Action, ...]:
@@ -104,7 +115,7 @@ def _open_pull(claim: Claim, facts: Facts) -> tuple[Action, ...]:
     if push:
         return (push,)
     if found:
-        return (_adoption(claim, facts, found),)
+        return (_renewal(claim, facts, found),)
     if facts.lookup.remote_sha is None:
         return _withheld(claim, facts, WithheldBy.BRANCH, messages.branch_unknown(claim))
     if facts.lookup.commits_ahead == 0:
@@ -119,23 +130,21 @@ def _push_needed(claim: Claim, branch: Branch, lookup: Lookup) -> PushBranch | N
 
 
 def _opening(claim: Claim, facts: Facts, lookup: Lookup) -> OpenPull:
+    wanted = facts.settings.pr
+    asks_more = bool(wanted.labels or wanted.reviewers or wanted.auto_merge)
     status = facts.settings.board.in_review
     change, trouble = card_change(lookup.card, status=status, agent=claim.agent_id)
     return OpenPull(
         repository_id=lookup.repository_id,
         branch=claim.branch,
         base=facts.settings.pr.base or lookup.default_branch,
-        title=title(claim),
-        body=body(
-            claim,
-            facts.settings.pr,
-            gate=facts.gate.summary if facts.gate else "",
-            receipts=facts.branch.receipts if facts.branch else (),
-        ),
+        title=pull_title(claim),
+        body=pull_body(claim, facts.settings.pr, gate=facts.gate or NO_GATE, branch=facts.branch or NO_BRANCH),
         draft=claim.draft,
         status=status,
         change=change,
         trouble=trouble,
+        extras=extras_of(claim, wanted, None, is_new=True) if asks_more else NO_EXTRAS,
     )
 
 
@@ -148,19 +157,28 @@ def _adoption(claim: Claim, facts: Facts, pull: Pull) -> AdoptPull:
     return AdoptPull(pull, status, change, trouble)
 
 
+def _renewal(claim: Claim, facts: Facts, pull: Pull) -> AdoptPull:
+    """Take the open pull request of a handoff for ours, and bring it up to date."""
+    update = update_of(claim, facts, pull)
+    extras = extras_of(claim, facts.settings.pr, update, is_new=claim.pr_number is None)
+    return replace(_adoption(claim, facts, pull), update=update, extras=extras)
+
+
 def _watch_pull(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Action, ...]:
     if claim.pr_number is None:
-        return _find_pull(claim, facts)
+        return () if trigger is Trigger.SESSION_START else _find_pull(claim, facts)
     pull = facts.pull
     if pull is None:
-        return ()
+        return _sync_board(trigger, claim, facts)
     if pull.state is PullState.MERGED:
-        return _recorded(claim, PullMerged(pull))
+        return record_change(claim, ClosedByMerge(pull) if pull.is_issue_closed else PullMerged(pull))
     if pull.state is PullState.CLOSED:
-        return _recorded(claim, PullClosed(pull)) or _sync_board(trigger, claim, facts)
-    reopened = _recorded(claim, PullReopened(pull)) if claim.closed_unmerged else ()
-    seen = reopened or _polled(claim, facts, pull)
-    return seen or _feedback(claim, facts, pull) or _sync_board(trigger, claim, facts)
+        told = messages.closed_unmerged(claim, pull)
+        said = say_now(trigger, facts, told) if trigger is Trigger.SESSION_START else ()
+        return record_change(claim, PullClosed(pull)) or said or _sync_board(trigger, claim, facts)
+    reopened = record_change(claim, PullReopened(pull)) if claim.closed_unmerged else ()
+    seen = reopened or decide_checks(claim, facts, pull)
+    return seen or decide_feedback(trigger, claim, facts, pull) or _sync_board(trigger, claim, facts)
 
 
 def _find_pull(claim: Claim, facts: Facts) -> tuple[Action, ...]:
@@ -168,33 +186,15 @@ def _find_pull(claim: Claim, facts: Facts) -> tuple[Action, ...]:
     found = existing_pull(claim, facts.lookup, facts.branch) if facts.lookup else None
     if found:
         return (_adoption(claim, facts, found),)
-    return _said(facts, messages.pull_unknown(claim))
-
-
-def _polled(claim: Claim, facts: Facts, pull: Pull) -> tuple[Action, ...]:
-    if pull.checks is None and not pull.checks_note:
-        return ()
-    seen = verdict(pull.head_sha, pull.checks)
-    if seen.ci in {CI.RUNNING, CI.FAILED}:
-        return _recorded(claim, ChecksUnsettled(pull, seen, facts.now))
-    return _recorded(claim, ChecksNoted(pull, seen, facts.now))
-
-
-def _feedback(claim: Claim, facts: Facts, pull: Pull) -> tuple[Action, ...]:
-    noted = _recorded(claim, FeedbackNoted(pull))
-    if pull.changes_requested_by:
-        asked = _said(facts, messages.changes_requested(pull))
-        if asked:
-            return (*noted, *asked)
-    return (*noted, *(_said(facts, messages.conflicting(pull)) if pull.is_conflicting else ()))
+    return say_once(facts, messages.pull_unknown(claim))
 
 
 def _sync_board(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Action, ...]:
-    if facts.card is None or not is_board_behind(trigger, claim):
+    if facts.card is None or not is_board_behind(trigger, claim, facts):
         return ()
     change, trouble = card_change(facts.card, status=claim.status, agent=claim.agent_id)
     if trouble or change is None:
-        return _recorded(claim, CardRefused(claim.status, trouble))
+        return record_change(claim, CardRefused(claim.status, trouble, facts.now))
     return (MoveCard(change),)
 
 
@@ -205,10 +205,11 @@ def _close(claim: Claim, facts: Facts) -> tuple[Action, ...]:
     is_merged = closing.pull is not None and is_merge_of(claim, closing.pull)
     if closing.is_open and not is_merged and not claim.close_unmerged:
         return _withheld(claim, facts, WithheldBy.UNMERGED, messages.not_merged(claim, closing.pull))
-    return (_closure(claim, facts, closing), DeleteClaim())
+    landed = closing.pull.head_sha if closing.pull and is_merged else ""
+    return (_closure(claim, facts, closing), DeleteClaim(landed))
 
 
-def _closure(claim: Claim, facts: Facts, closing: Closing) -> CloseTask:
+def _closure(claim: Claim, facts: Facts, closing: ClosingFacts) -> CloseTask:
     """Do only what is missing: an issue found closed is neither closed nor commented again."""
     change, trouble = card_change(closing.card, status=facts.settings.board.done, agent="")
     number = closing.pull.number if closing.pull else claim.pr_number
@@ -223,14 +224,34 @@ def _closure(claim: Claim, facts: Facts, closing: Closing) -> CloseTask:
     )
 
 
-def _recorded(claim: Claim, outcome: Outcome) -> tuple[Action, ...]:
-    return (Record(outcome),) if evolve(claim, outcome) != claim else ()
-
-
 def _withheld(claim: Claim, facts: Facts, by: WithheldBy, notice: Notice) -> tuple[Action, ...]:
     """Remember why nothing was done for as long as it is true, and say it once."""
-    return _recorded(claim, Withheld(by, notice)) or _said(facts, notice)
+    return record_change(claim, StepWithheld(by, notice)) or say_once(facts, notice)
 
 
-def _said(facts: Facts, notice: Notice) -> tuple[Action, ...]:
-    return () if notice.id in facts.told else (Say(notice),)
+def card_change(card: Card | NoCard, *, status: str, agent: str) -> tuple[CardChange | None, str]:
+    """Return the change that makes the card say this, and what is wrong with the board, if anything."""
+    if isinstance(card, NoCard):
+        return None, card.reason
+    if card.is_archived:
+        return None, "The task's card is archived and cannot be moved."
+    trouble = _status_trouble(card, status)
+    return CardChange(card, "" if trouble else status, agent), trouble
+
+
+def option_id(card: Card, status: str) -> str | None:
+    """Return the id of a status on this board; case does not matter, as on the board itself."""
+    wanted = status.casefold()
+    return next((identity for name, identity in card.options if name.casefold() == wanted), None)
+
+
+def _status_trouble(card: Card, status: str) -> str:
+    if not status:
+        # The settings say that the board has no such status: the card stays where it is.
+        return ""
+    if card.status_field_id is None:
+        return "The board has no Status field of the configured name."
+    if option_id(card, status) is None:
+        options = ", ".join(name for name, _ in card.options)
+        return f'The board has no status "{status}". It has: {options}.'
+    return ""

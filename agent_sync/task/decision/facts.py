@@ -1,11 +1,13 @@
 """What a decision may know: values read from git and GitHub, and the moment they are decided upon."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum, StrEnum
 
 from agent_sync.settings import Settings
-from agent_sync.task.decision.checks import Check
+from agent_sync.task.decision.feedback.checks import CheckRun, Reported, WorkflowRun
+from agent_sync.task.decision.feedback.reviews import Conversation
+from agent_sync.task.failures.failure import Failure
 
 
 class Trigger(StrEnum):
@@ -36,6 +38,10 @@ class Branch:
     is_current: bool
     # What the recovery record proves about this commit, one line per receipt.
     receipts: tuple[str, ...] = ()
+    # Its own commits, oldest first: each with its first line.
+    commits: tuple[tuple[str, str], ...] = ()
+    # The repository's template for pull requests, as the base branch has it.
+    template: str = ""
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,8 @@ class GateSeen:
     may_open: bool
     is_configured: bool
     summary: str = ""
+    # The names of the gates that passed.
+    passed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -65,9 +73,19 @@ class Card:
 
 @dataclass(frozen=True)
 class NoCard:
-    """Why the task has no card that could be moved, as a sentence."""
+    """Why the task has no card that could be moved, as a sentence; `project_id` where it could be given one."""
 
     reason: str
+    project_id: str = ""
+
+
+@dataclass(frozen=True)
+class Ejection:
+    """The last time a pull request was taken out of the merge queue, while its head is still the same."""
+
+    id: str
+    reason: str
+    commit: str = ""
 
 
 @dataclass(frozen=True)
@@ -78,13 +96,33 @@ class Pull:
     url: str
     state: PullState
     head_sha: str
+    title: str = ""
     body: str = ""
+    id: str = ""
     is_draft: bool = False
     is_conflicting: bool = False
     changes_requested_by: tuple[str, ...] = ()
     review_id: str = ""
-    checks: tuple[Check, ...] | None = None
+    checks: tuple[CheckRun, ...] | None = None
     checks_note: str = ""
+    # Whether the issue that was asked about with it is closed.
+    is_issue_closed: bool = False
+    base: str = ""
+    # GitHub's own words; empty where a server does not know them.
+    merge_state: str = ""
+    review_decision: str = ""
+    needs_resolution: bool = False
+    queue_position: int | None = None
+    ejection: Ejection | None = None
+    conversation: Conversation = field(default_factory=Conversation)
+    runs: tuple[WorkflowRun, ...] = ()
+    required: tuple[str, ...] = ()
+    is_ci_configured: bool = True
+
+    @property
+    def reported(self) -> Reported:
+        """What is known of CI on its head commit."""
+        return Reported(self.checks, self.runs, self.required, self.is_ci_configured)
 
 
 @dataclass(frozen=True)
@@ -100,7 +138,7 @@ class Lookup:
 
 
 @dataclass(frozen=True)
-class Closing:
+class ClosingFacts:
     """Everything that closing a task depends on."""
 
     issue_id: str
@@ -123,14 +161,11 @@ class Facts:
     gate: GateSeen | None = None
     lookup: Lookup | None = None
     pull: Pull | None = None
-    closing: Closing | None = None
+    closing: ClosingFacts | None = None
     card: Card | NoCard | None = None
+    failures: tuple[Failure, ...] | None = None
 
-    def outdated(self) -> "Facts":
-        """Return the facts without what an action on the world has made untrue."""
-        return replace(self, branch=None, lookup=None, pull=None, closing=None, card=None)
-
-    def pushed(self, sha: str) -> "Facts":
-        """Return the facts after our own push, which saves asking again."""
-        lookup = replace(self.lookup, remote_sha=sha, commits_ahead=None) if self.lookup else None
-        return replace(self, lookup=lookup)
+    @property
+    def session(self) -> str:
+        """What tells this session from others; where none is known, nothing was said in it before."""
+        return self.session_id or self.now.isoformat()

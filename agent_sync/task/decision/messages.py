@@ -1,13 +1,16 @@
 """Every sentence of the lifecycle, each one small function; a notice's id says what makes it new."""
 
-from agent_sync.task.claim.model import Claim
-from agent_sync.task.decision.actions import Notice
-from agent_sync.task.decision.checks import CI, Verdict
-from agent_sync.task.decision.facts import Branch, GateSeen, Pull, PullState
-from agent_sync.task.decision.outside_text import one_line, quoted
+from collections.abc import Sequence
+from dataclasses import replace
 
-MOST_NAMES = 5
-# What was told before is news again once the agent has handed off anew, or the pull request was reopened.
+from agent_sync.task.claim.model import Claim
+from agent_sync.task.decision.facts import Branch, GateSeen, Pull, PullState
+from agent_sync.task.decision.notice import Notice
+from agent_sync.task.decision.outside_text import one_line, quoted
+from agent_sync.task.decision.pull_orders import PullUpdate
+from agent_sync.task.decision.pull_text import claim_marker
+
+# What was told before is news again once the agent has handed off anew.
 NEWS_AFTER_HANDOFF = (
     "no-branch:",
     "no-summary:",
@@ -18,7 +21,6 @@ NEWS_AFTER_HANDOFF = (
     "pr:",
     "not-merged:",
 )
-NEWS_AFTER_REOPENING = ("closed-unmerged:", "reopened:")
 RECORD_UNWRITTEN = "the recovery record could not be written"
 
 
@@ -27,24 +29,45 @@ def _setting(name: str) -> str:
     return name if name.isalpha() else quoted(name)
 
 
-def _because(note: str) -> str:
-    return f": {quoted(note, limit=300)}" if note else ""
-
-
 def _identity(claim: Claim) -> str:
     return f"{claim.issue_number}:{claim.agent_id}"
+
+
+def about_pull(pull: Pull) -> tuple[str, ...]:
+    """Return how the ids of everything begin that is said of how a pull request ended."""
+    number = pull.number
+    return (f"merged:{number}:", f"merged-reminder:{number}:", f"closed-unmerged:{number}", f"reopened:{number}")
 
 
 def pull_opened(pull: Pull) -> Notice:
     """There is a pull request now."""
     draft = " as a draft" if pull.is_draft else ""
-    return Notice(f"pr:{pull.number}", f"PR #{pull.number} created{draft}: {pull.url}", for_agent=True)
+    text = f"PR #{pull.number} created{draft}: {pull.url}"
+    # The client shows the human what the agent is told at a stop: the same words would stand there twice.
+    step = f"PR #{pull.number} is open{draft}. CI is watched while the session is idle; nothing is left to do now."
+    return Notice(f"pr:{pull.number}", text, for_agent=True, agent_text=step)
 
 
-def pull_adopted(pull: Pull) -> Notice:
-    """There was a pull request already."""
+def pull_adopted(pull: Pull, update: PullUpdate | None = None) -> Notice:
+    """There was a pull request already; what of it was brought up to date, and what a person has made of it."""
     state = "" if pull.state is PullState.OPEN else f" ({pull.state.value})"
-    return Notice(f"pr:{pull.number}", f"PR #{pull.number} already exists{state}: {pull.url}", for_agent=True)
+    said = [f"PR #{pull.number} already exists{state}: {pull.url}"]
+    if update:
+        written = [name for name, is_new in (("title", update.retitle), ("body", update.rewrite)) if is_new]
+        said += [f"Its {_listed(written)} updated."] if written else []
+        said += ["It is no draft any more: it is ready for review."] if update.ready else []
+        said += [f"Its {_listed(update.kept)} edited on GitHub and left so."] if update.kept else []
+    return Notice(f"pr:{pull.number}", " ".join(said), for_agent=True, can_wait=True)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{' and '.join(names)} {'was' if len(names) == 1 else 'were'}"
+
+
+def extra_refused(pull: Pull, note: str) -> Notice:
+    """GitHub did not do something about the pull request that a setting or a handoff asked for."""
+    text = f"PR #{pull.number} is open. {one_line(note, limit=400)}"
+    return Notice(f"extra:{pull.number}:{note[:120]}", text)
 
 
 def branch_missing(claim: Claim) -> Notice:
@@ -67,15 +90,16 @@ def summary_missing(claim: Claim) -> Notice:
 
 def gate_withheld(claim: Claim, gate: GateSeen, branch: Branch) -> Notice:
     """The quality gate keeps the pull request back."""
+    draft = "`agent-sync handoff --draft` opens a draft that says so."
     reason = f"the gates say {quoted(gate.message, limit=300)}."
+    helps = f"Fix it and commit; it is opened when the gates pass. {draft}"
     if not branch.is_current:
         reason = f"the gates look at what is checked out, and that is not branch {quoted(claim.branch)}."
-    elif gate.status in {"passed", "passed_with_warnings"}:
-        reason = "the gates passed on work that is not committed yet."
-    text = (
-        f"No PR opened for issue #{claim.issue_number}: {reason} It is opened when the gates pass; "
-        "`agent-sync handoff --draft` opens a draft that says so."
-    )
+        helps = f"Check that branch out; it is opened when the gates pass there. {draft}"
+    elif gate.status in {"passed", "passed_with_warnings", "no_applicable_gates", "no_changes"}:
+        reason = "the gates have nothing against the work, but not all of it is committed."
+        helps = "Commit the work; the PR is opened when this turn ends."
+    text = f"No PR opened for issue #{claim.issue_number}: {reason} {helps}"
     return Notice(f"gate:{_identity(claim)}:{gate.status}:{reason}", text, for_agent=True)
 
 
@@ -116,58 +140,33 @@ def pull_unknown(claim: Claim) -> Notice:
 def board_trouble(claim: Claim, reason: str, status: str) -> Notice:
     """The board could not be kept true."""
     text = (
-        f"Board not updated for issue #{claim.issue_number} (wanted: {_setting(status)}). {one_line(reason, limit=400)}"
+        f"Board not updated for issue #{claim.issue_number} (wanted: {_setting(status)}). "
+        f"{one_line(reason, limit=400)} Later events try again; `agent-sync sync` does so at once."
     )
     return Notice(f"board:{_identity(claim)}:{status}:{reason[:80]}", text)
 
 
-def checks_polled(pull: Pull, verdict: Verdict, *, again: str = "") -> Notice:
-    """The checks say this; `again` makes an unchanged verdict worth saying once more."""
-    text, wakes = _ci_text(pull, verdict)
-    # Another check that ends meanwhile makes the same failure no news; a rerun that fails again does.
-    identity = f"ci:{pull.number}:{verdict.sha}:{verdict.ci.value}:{','.join(verdict.failed_runs)}{again}"
-    return Notice(identity, text, for_human=wakes, for_agent=True, wakes=wakes)
-
-
-def _ci_text(pull: Pull, verdict: Verdict) -> tuple[str, bool]:
-    match verdict.ci:
-        case CI.GREEN:
-            return f"CI passed! All {verdict.total} checks green. PR #{pull.number} is ready to merge.", True
-        case CI.FAILED:
-            return _failed_text(pull, verdict), True
-        case CI.RUNNING:
-            return f"CI: {verdict.passed}/{verdict.total} passed, {verdict.running} running...", False
-        case CI.NONE:
-            return f"CI: no checks reported yet for PR #{pull.number}.", False
-        case CI.UNAVAILABLE:
-            return f"CI: the checks of PR #{pull.number} cannot be seen{_because(pull.checks_note)}.", False
-
-
-def _failed_text(pull: Pull, verdict: Verdict) -> str:
-    names = ", ".join(quoted(name, limit=60) for name in verdict.failed[:MOST_NAMES])
-    more = f" and {len(verdict.failed) - MOST_NAMES} more" if len(verdict.failed) > MOST_NAMES else ""
-    running = f", {verdict.running} running" if verdict.running else ""
-    counts = f"{verdict.passed}/{verdict.total} passed{running}"
-    return f"CI: {len(verdict.failed)} FAILED — {names}{more} (PR #{pull.number}, {counts})."
-
-
-def changes_requested(pull: Pull) -> Notice:
-    """A reviewer wants changes."""
-    people = ", ".join(quoted(name, limit=40) for name in pull.changes_requested_by)
-    text = f"Changes requested on PR #{pull.number} by {people}: {pull.url}"
-    return Notice(f"changes:{pull.number}:{pull.review_id}", text, for_agent=True, wakes=True)
-
-
-def conflicting(pull: Pull) -> Notice:
-    """The pull request cannot be merged as it is."""
-    text = f"PR #{pull.number} conflicts with its base branch and cannot be merged: {pull.url}"
-    return Notice(f"conflict:{pull.number}:{pull.head_sha}", text, for_agent=True, wakes=True)
-
-
-def merged(claim: Claim, pull: Pull, session: str) -> Notice:
+def pull_merged(claim: Claim, pull: Pull, session: str) -> Notice:
     """The question that only a human may answer."""
-    text = f"PR #{pull.number} merged! Should I close issue #{claim.issue_number}?"
-    return Notice(f"merged:{pull.number}:{session}", text, for_agent=True, wakes=True)
+    asked = merge_question(claim.model_copy(update={"pr_number": pull.number}), session)
+    return replace(asked, agent_text=f"{asked.agent_text} {pull.url}", wakes=True)
+
+
+def merge_question(claim: Claim, session: str) -> Notice:
+    """The same question, to a session that begins."""
+    text = f"PR #{claim.pr_number} merged! Should I close issue #{claim.issue_number}?"
+    return Notice(
+        f"merged:{claim.pr_number}:{session}",
+        f"{text} `/done` says yes.",
+        for_agent=True,
+        agent_text=f"{text} Ask the human, and leave it to them: they type `/done`.",
+    )
+
+
+def closed_by_merge(claim: Claim, pull: Pull) -> Notice:
+    """The pull request was merged, and nothing is left to be asked."""
+    text = f"PR #{pull.number} merged! Issue #{claim.issue_number} was closed by the merge: {pull.url}"
+    return Notice(f"merged:{pull.number}:closed", text, for_agent=True, can_wait=True)
 
 
 def merged_reminder(claim: Claim, session: str) -> Notice:
@@ -188,7 +187,7 @@ def closed_unmerged(claim: Claim, pull: Pull) -> Notice:
     return Notice(f"closed-unmerged:{pull.number}", text, for_agent=True, wakes=True)
 
 
-def reopened(pull: Pull) -> Notice:
+def pull_reopened(pull: Pull) -> Notice:
     """The pull request is open again."""
     return Notice(f"reopened:{pull.number}", f"PR #{pull.number} is open again: {pull.url}")
 
@@ -203,12 +202,25 @@ def not_merged(claim: Claim, pull: Pull | None) -> Notice:
 
 def task_closed(claim: Claim, *, trouble: str, done: str) -> Notice:
     """The task is over."""
-    board = f"Board not updated: {quoted(trouble, limit=400)}." if trouble else f"Board → {_setting(done)}."
-    text = f"Issue #{claim.issue_number} closed. {board} Signal file cleaned up."
-    return Notice(f"closed:{_identity(claim)}", text, for_agent=True)
+    moved = f" Board → {_setting(done)}." if done else ""
+    board = f" Board not updated: {quoted(trouble, limit=400)}." if trouble else moved
+    text = f"Issue #{claim.issue_number} closed.{board} Signal file cleaned up."
+    return Notice(f"closed:{_identity(claim)}", text, for_agent=True, can_wait=True)
 
 
-def paused(claim: Claim) -> Notice:
+def branch_left(claim: Claim, *, base: str, note: str) -> Notice:
+    """The branch of the closed task is gone from here."""
+    text = f"Branch {quoted(claim.branch)} is merged and was deleted here; the worktree is at {quoted(base)}.{note}"
+    return Notice(f"branch:{_identity(claim)}", text, for_agent=True)
+
+
+def branch_kept(claim: Claim, reason: str) -> Notice:
+    """The branch of the closed task stays."""
+    text = f"Branch {quoted(claim.branch)} was kept: {one_line(reason, limit=300)}."
+    return Notice(f"branch:{_identity(claim)}", text, for_agent=True)
+
+
+def github_paused(claim: Claim) -> Notice:
     """GitHub wants to be left alone."""
     until = claim.not_before.strftime("%H:%M:%S UTC") if claim.not_before else "later"
     text = f"GitHub's rate limit is reached: issue #{claim.issue_number} is paused until {until}."
@@ -241,3 +253,9 @@ def record_unwritten(trouble: str) -> Notice:
     """The recovery record could not be kept; the task itself goes on."""
     text = f"agent-sync: {RECORD_UNWRITTEN}: {trouble}"
     return Notice(f"record:{text}", text)
+
+
+def closing_comment(claim: Claim, pull: int | None) -> str:
+    """Return the comment that goes with the close."""
+    done = f"Completed in #{pull}" if pull else "Completed"
+    return f"{done}\n\n{claim_marker(claim)}"

@@ -1,11 +1,18 @@
 """Which questions must be asked of git and GitHub before a decision can be made: as few as possible."""
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from agent_sync.task.claim.model import Claim
-from agent_sync.task.decision.facts import Facts, GateSeen, Trigger
-from agent_sync.task.decision.steps import STEPS, Step
+from agent_sync.task.decision.facts import Facts, GateSeen, Pull, PullState, Trigger
+from agent_sync.task.decision.feedback.checks import CI, CheckRun, ChecksVerdict
+from agent_sync.task.decision.feedback.merging import pull_verdict
+from agent_sync.task.decision.steps import STEPS, TaskStep
+
+# A board that could not be updated is tried again after this long: somebody may have mended it.
+BOARD_RETRY = timedelta(minutes=10)
+# These look at the pull request whatever the backoff: a person asks, or a session begins.
+ASKED_FOR = frozenset({Trigger.SYNC, Trigger.SESSION_START})
 
 
 @dataclass(frozen=True)
@@ -30,10 +37,18 @@ class AskLookup:
 
 @dataclass(frozen=True)
 class AskPull:
-    """What became of the pull request?"""
+    """What became of the pull request, and is the issue still open?"""
 
     number: int
-    with_checks: bool
+    issue: int
+
+
+@dataclass(frozen=True)
+class AskFailures:
+    """Why did these checks fail?"""
+
+    sha: str
+    checks: tuple[CheckRun, ...]
 
 
 @dataclass(frozen=True)
@@ -52,7 +67,7 @@ class AskClosing:
     branch: str
 
 
-Question = AskBranch | AskGate | AskLookup | AskPull | AskCard | AskClosing
+Question = AskBranch | AskGate | AskLookup | AskPull | AskFailures | AskCard | AskClosing
 
 
 def needs(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Question, ...]:
@@ -60,15 +75,15 @@ def needs(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Question, ...]:
     if not claim.may_act or is_paused(claim, facts):
         return ()
     match STEPS[trigger][claim.phase]:
-        case Step.OPEN_PULL:
+        case TaskStep.OPEN_PULL:
             return _for_opening(claim, facts)
-        case Step.WATCH_PULL:
+        case TaskStep.WATCH_PULL:
             return _for_watching(trigger, claim, facts)
-        case Step.CLOSE:
+        case TaskStep.CLOSE:
             return _for_closing(claim, facts)
-        case Step.SYNC_BOARD:
+        case TaskStep.SYNC_BOARD:
             return _for_board(trigger, claim, facts)
-        case Step.REMIND | Step.NOTHING:
+        case TaskStep.REMIND | TaskStep.NOTHING:
             return ()
 
 
@@ -77,18 +92,45 @@ def is_paused(claim: Claim, facts: Facts) -> bool:
     return claim.not_before is not None and facts.now < claim.not_before
 
 
-def is_poll_due(claim: Claim, facts: Facts) -> bool:
-    """Tell whether the checks may be looked at again; a stamp from the future means that they never were."""
+def next_poll_at(claim: Claim, now: datetime, backoff_s: float) -> datetime:
+    """Return when the pull request may be looked at again; a stamp from the future means that it never was."""
     last = claim.last_check_poll
-    if last is None or last > facts.now:
-        return True
-    return facts.now - last >= timedelta(seconds=facts.settings.checks.backoff_s)
+    return now if last is None or last > now else last + timedelta(seconds=backoff_s)
 
 
-def is_board_behind(trigger: Trigger, claim: Claim) -> bool:
-    """Tell whether the card should say something else than it was last told to."""
-    refused = claim.refused_status == claim.status and trigger is not Trigger.SYNC
-    return bool(claim.status) and claim.status != claim.last_synced_status and not refused
+def is_poll_due(claim: Claim, facts: Facts) -> bool:
+    """Tell whether the pull request may be looked at again."""
+    return next_poll_at(claim, facts.now, facts.settings.checks.backoff_s) <= facts.now
+
+
+def next_look_at(trigger: Trigger, claim: Claim, facts: Facts) -> datetime | None:
+    """Return when time alone makes `trigger` ask something that it does not ask now."""
+    moments = [claim.not_before]
+    if claim.may_act and STEPS[trigger][claim.phase] not in {TaskStep.NOTHING, TaskStep.REMIND}:
+        is_watched = STEPS[trigger][claim.phase] is TaskStep.WATCH_PULL and not claim.closed_unmerged
+        moments.append(next_poll_at(claim, facts.now, facts.settings.checks.backoff_s) if is_watched else None)
+        moments.append(_board_retry_at(claim, facts) if _is_card_wrong(claim) else None)
+    return min((moment for moment in moments if moment), default=None)
+
+
+def is_board_behind(trigger: Trigger, claim: Claim, facts: Facts) -> bool:
+    """Tell whether the card should say something else than it was last told to, and may be told now."""
+    if not _is_card_wrong(claim):
+        return False
+    retry = _board_retry_at(claim, facts)
+    return claim.refused_status != claim.status or trigger is Trigger.SYNC or (retry is not None and retry <= facts.now)
+
+
+def _is_card_wrong(claim: Claim) -> bool:
+    return bool(claim.status) and claim.status != claim.last_synced_status
+
+
+def _board_retry_at(claim: Claim, facts: Facts) -> datetime | None:
+    """Return when a board that did not take the status is tried again; without any board, never."""
+    if facts.settings.project.number is None or claim.refused_status != claim.status:
+        return None
+    refused = claim.refused_at
+    return facts.now if refused is None or refused > facts.now else refused + BOARD_RETRY
 
 
 def _for_opening(claim: Claim, facts: Facts) -> tuple[Question, ...]:
@@ -113,19 +155,39 @@ def is_withheld(claim: Claim, gate: GateSeen, facts: Facts) -> bool:
 
 def _for_watching(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Question, ...]:
     if claim.pr_number is None:
-        return (AskLookup(claim.branch, claim.issue_number),) if claim.branch and facts.lookup is None else ()
-    if claim.closed_unmerged and trigger is Trigger.REWAKE:
-        # Polling stops; the next plain look or a new handoff leads on.
+        is_asked = claim.branch and facts.lookup is None and trigger is not Trigger.SESSION_START
+        return (AskLookup(claim.branch, claim.issue_number),) if is_asked else ()
+    # A closed pull request is watched no more: a new handoff, a person or the next session leads on.
+    is_due = trigger in ASKED_FOR or (not claim.closed_unmerged and is_poll_due(claim, facts))
+    if facts.pull is None and is_due:
+        return (AskPull(claim.pr_number, claim.issue_number),)
+    if trigger is Trigger.SESSION_START:
+        # Whoever waits for a session to begin waits for one request; the first look after that asks for the rest.
         return ()
-    if facts.pull is None:
-        # A person who asks is answered, however short ago the checks were looked at.
-        is_due = trigger is Trigger.SYNC or is_poll_due(claim, facts)
-        return (AskPull(claim.pr_number, with_checks=is_due),)
+    if facts.pull and facts.failures is None and facts.settings.checks.logs and needs_logs(claim, facts.pull):
+        return (AskFailures(facts.pull.head_sha, pull_verdict(facts.pull).failures),)
     return _for_board(trigger, claim, facts)
 
 
+def needs_logs(claim: Claim, pull: Pull) -> bool:
+    """Tell whether checks have failed that were not looked into yet."""
+    if pull.state is not PullState.OPEN or pull.checks is None:
+        return False
+    seen, known = pull_verdict(pull), claim.failures
+    return seen.ci is CI.FAILED and (known is None or (known.sha, known.runs) != (seen.sha, seen.failed_runs))
+
+
+def curable_pattern(claim: Claim, facts: Facts, seen: ChecksVerdict) -> str:
+    """Return why running the failed jobs again may help; nothing where one of them looks like a real failure."""
+    patterns = [failure.infrastructure for failure in facts.failures or ()]
+    is_done = claim.failures is not None and claim.failures.rerun_sha == seen.sha
+    if not facts.settings.checks.rerun or is_done or len(patterns) < len(seen.failed) or not all(patterns):
+        return ""
+    return patterns[0] if patterns else ""
+
+
 def _for_board(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Question, ...]:
-    if is_board_behind(trigger, claim) and facts.card is None:
+    if is_board_behind(trigger, claim, facts) and facts.card is None:
         return (AskCard(claim.issue_number),)
     return ()
 

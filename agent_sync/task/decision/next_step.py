@@ -4,30 +4,38 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from agent_sync.task.claim.phases import WithheldBy
-from agent_sync.task.decision.checks import CI
+from agent_sync.task.decision.feedback.checks import CI
+from agent_sync.task.decision.feedback.merging import update_commands
 from agent_sync.task.decision.outside_text import one_line, quoted
 from agent_sync.task.decision.situations import (
     Ahead,
+    ApprovalNeeded,
     AwaitingConsent,
     AwaitingMerge,
+    BehindBase,
     ChangesRequested,
     CIFailed,
+    CIStuck,
     ClosedUnmerged,
     Closing,
     Coding,
     Conflicting,
     Crashed,
+    Ejected,
     Free,
-    LeaseUnknown,
-    LeftOnHook,
+    InMergeQueue,
+    LeaseUnverified,
     Lost,
+    MergeBlocked,
     NotClosed,
     NotOpened,
+    OnHook,
     Opening,
     Paused,
     Recorded,
+    RecordStage,
     Situation,
-    Stage,
+    ThreadsOpen,
     Unclaimed,
     Unusable,
     WaitingForHuman,
@@ -36,6 +44,7 @@ from agent_sync.task.decision.situations import (
 )
 
 MOST_NAMES = 5
+PUBLISH = "Fixes are published by `agent-sync handoff`."
 # Suggested in more than one situation.
 HANDOFF = "agent-sync handoff --summary TEXT"
 PUSH = "agent-sync push"
@@ -63,11 +72,11 @@ def next_step(stands: Situation) -> NextStep:  # noqa: PLR0912  # one arm for ea
             said = f"Task {task_id} has a record here, but no claim file: claim issue #{issue} again, or give it up."
             return NextStep(said, f"agent-sync claim {issue}")
         case Recorded():
-            return _recorded(stands)
+            return _recorded_step(stands)
         case Coding():
             return NextStep("Keep working; run `/handoff` when it is ready for a PR.", HANDOFF)
         case Withheld(_, reason):
-            return NextStep(f"{_text(reason)} Fix it and commit.", SYNC)
+            return NextStep(_text(reason), SYNC)
         case NotOpened(_, by, reason):
             return NextStep(_text(reason), SYNC if by is WithheldBy.GITHUB else HANDOFF)
         case Opening():
@@ -76,17 +85,26 @@ def next_step(stands: Situation) -> NextStep:  # noqa: PLR0912  # one arm for ea
             return NextStep(
                 f"{_subject(pr)} lacks commits of this branch: they are not on GitHub yet. Push them.", PUSH
             )
-        case Conflicting(pr):
-            said = f"{_subject(pr)} conflicts with its base branch: merge the base branch, resolve, commit and push."
+        case Conflicting(pr, upstream):
+            said = f"{_subject(pr)} conflicts with its base branch: {_merge(upstream)}, resolve, commit. {PUBLISH}"
             return NextStep(said, PUSH)
         case CIFailed(pr, failed):
-            return NextStep(f"CI failed on {_pr(pr)}: {_names(failed)}. Fix it, commit and push.", PUSH)
+            return NextStep(f"CI failed on {_pr(pr)}: {_names(failed)}. Fix it and commit. {PUBLISH}", PUSH)
+        case CIStuck(pr, failed, rounds):
+            said = (
+                f"CI failed {rounds} times in the same way on {_pr(pr)}: {_names(failed)}. A human has to look into it."
+            )
+            return NextStep(said, SYNC)
+        case ThreadsOpen() | Ejected() | InMergeQueue() | BehindBase() | MergeBlocked() | ApprovalNeeded():
+            return _merge_step(stands)
         case ChangesRequested(pr, by):
-            return NextStep(f"{_names(by)} requested changes on {_pr(pr)}: make them, commit and push.", PUSH)
-        case Watching(pr, ci):
-            return NextStep(f"{_ci(ci)} on {_pr(pr)}; CI is watched while the session is idle.", WATCH)
-        case AwaitingMerge(pr):
-            return NextStep(f"CI passed on {_pr(pr)}; leave the merge to a human.", SYNC)
+            return NextStep(f"{_subject(pr)}: changes requested by {_names(by)}. Make and commit them. {PUBLISH}", PUSH)
+        case Watching(pr, ci, missing):
+            named = f" ({_names(missing)})" if missing else ""
+            return NextStep(f"{_ci(ci)}{named} on {_pr(pr)}; CI is watched while the session is idle.", WATCH)
+        case AwaitingMerge(pr, has_ci):
+            said = f"CI passed on {_pr(pr)}" if has_ci else f"No CI is configured for {_pr(pr)}"
+            return NextStep(f"{said}; leave the merge to a human.", SYNC)
         case ClosedUnmerged(_, pr):
             said = (
                 f"{_subject(pr)} was closed without merging; `/handoff` opens a new one, `agent-sync release` gives up."
@@ -99,18 +117,18 @@ def next_step(stands: Situation) -> NextStep:  # noqa: PLR0912  # one arm for ea
             return NextStep(f"Issue #{issue} will be closed when this turn ends.", SYNC)
         case NotClosed(_, reason):
             return NextStep(_text(reason), "agent-sync done --yes")
-        case LeftOnHook(issue, worker):
+        case OnHook(issue, worker):
             said = f"Issue #{issue} was left on the hook of {quoted(worker)}; `agent-sync worker take` resumes it."
             return NextStep(said, "agent-sync worker take")
         case Lost(_, holder):
             who = quoted(holder, limit=300)
             said = f"It is held by {who} now: stop working on it. Nothing more is written to GitHub from here."
             return NextStep(said, "agent-sync release")
-        case LeaseUnknown(issue, reason):
+        case LeaseUnverified(issue, reason):
             said = f"Could not check whether this worktree still holds issue #{issue}: {_text(reason)}"
             return NextStep(said, SYNC)
         case Crashed(_, advice):
-            said = f"The last session ended without warning. {_text(advice)} Resume from HOOK.md."
+            said = f"The last session ended without warning. {_text(advice)} Run `agent-sync resume`, then continue."
             return NextStep(said, "agent-sync resume")
         case WaitingForHuman():
             return _waiting(stands)
@@ -121,22 +139,53 @@ def next_step(stands: Situation) -> NextStep:  # noqa: PLR0912  # one arm for ea
             assert_never(stands)
 
 
-def _recorded(task: Recorded) -> NextStep:
+def _recorded_step(task: Recorded) -> NextStep:
     match task.stage:
-        case Stage.SETTING_UP:
+        case RecordStage.SETTING_UP:
             return NextStep("The task is not set up yet.", "agent-sync resume")
-        case Stage.PENDING:
+        case RecordStage.PENDING:
             return NextStep(f"Start the step {quoted(task.step, limit=60)}.", "agent-sync step start")
-        case Stage.RUNNING:
+        case RecordStage.RUNNING:
             said = "When complete, run `agent-sync validate -- CMD` to verify your changes: a pass completes the step."
             return NextStep(said, f"{VALIDATE} -- CMD")
-        case Stage.VALIDATING:
+        case RecordStage.VALIDATING:
             return NextStep("A validation was begun and its result is not known: run it again.", task.validation)
-        case Stage.WAITING | Stage.RECOVERING | Stage.ENDED:
+        case RecordStage.WAITING | RecordStage.RECOVERING | RecordStage.ENDED:
             # The situation has a case of its own for each of these.
             return NextStep("", "agent-sync resume")
         case _:
             assert_never(task.stage)
+
+
+def _merge_step(
+    stands: ThreadsOpen | Ejected | InMergeQueue | BehindBase | MergeBlocked | ApprovalNeeded,
+) -> NextStep:
+    """Return what comes next where CI is not what the merge lacks."""
+    match stands:
+        case ThreadsOpen(pr, threads):
+            said = f"Review threads wait for an answer on {_pr(pr)}: {threads}."
+            return NextStep(said, "agent-sync review list")
+        case Ejected(pr, reason):
+            said = f"{_subject(pr)} was taken out of the merge queue: {quoted(reason, limit=200)}."
+            return NextStep(f"{said} Fix it and commit. {PUBLISH}", PUSH)
+        case InMergeQueue(pr, position):
+            return NextStep(f"{_subject(pr)} is in the merge queue, at place {position}.", WATCH)
+        case BehindBase(pr, upstream):
+            said = f"{_subject(pr)} must be updated with its base branch: {_merge(upstream)}. {PUBLISH}"
+            return NextStep(said, PUSH)
+        case MergeBlocked(pr, missing):
+            said = f"CI is done on {_pr(pr)}, which is not ready to merge: {one_line(missing, limit=300)}."
+            return NextStep(said, SYNC)
+        case ApprovalNeeded(pr, url):
+            said = f"A workflow on {_pr(pr)} waits for a human's approval: {quoted(url, limit=300)}."
+            return NextStep(said, WATCH)
+        case _:
+            assert_never(stands)
+
+
+def _merge(upstream: str) -> str:
+    commands = update_commands(upstream)
+    return f"run `{commands}`" if commands else "merge the base branch"
 
 
 def _waiting(task: WaitingForHuman) -> NextStep:
@@ -155,8 +204,14 @@ def _pr(number: int | None) -> str:
 
 def _ci(ci: CI) -> str:
     match ci:
+        case CI.ABSENT:
+            return "No CI is configured"
         case CI.NONE:
             return "No checks are reported yet"
+        case CI.APPROVAL:
+            return "A workflow waits for approval"
+        case CI.MISSING:
+            return "Required checks have not reported"
         case CI.UNAVAILABLE:
             return "The checks cannot be seen"
         case CI.RUNNING:

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.claim.phases import Phase
-from agent_sync.task.decision.checks import CI, Verdict, verdict
 from agent_sync.task.decision.facts import Branch, Card, NoCard, Pull, PullState
+from agent_sync.task.decision.feedback.checks import CI, ChecksVerdict
+from agent_sync.task.decision.feedback.merging import missing_for_merge, pull_verdict
 from agent_sync.task.decision.outside_text import one_line, quoted
 from agent_sync.task.decision.tasks import Task
 
@@ -27,6 +28,7 @@ def rows(claim: Claim, branch: Branch, task: Task, pull: Pull | None) -> tuple[R
         _pull_row(claim, pull),
         _ci_row(pull),
         _reviews_row(pull),
+        *_merge_row(pull),
         _issue_row(claim, task),
         _card_row(claim, task),
     )
@@ -58,19 +60,34 @@ def _pull_row(claim: Claim, pull: Pull | None) -> Row:
 def _ci_row(pull: Pull | None) -> Row:
     if pull is None:
         return Row("CI", "no pull request")
-    seen = verdict(pull.head_sha, pull.checks)
-    return Row("CI", _ci_words(seen), ", ".join(map(one_line, seen.failed)))
+    seen = pull_verdict(pull)
+    return Row("CI", _ci_words(seen), ", ".join(map(one_line, seen.failed or seen.missing)))
 
 
 def _reviews_row(pull: Pull | None) -> Row:
     if pull is None:
         return Row("reviews", "no pull request")
     wanting = ", ".join(quoted(name, limit=60) for name in pull.changes_requested_by)
-    return Row("reviews", "changes requested" if wanting else "no changes requested", wanting and f"by {wanting}")
+    unresolved = sum(not thread.is_resolved for thread in pull.conversation.threads)
+    threads = f", {unresolved} unresolved thread{'s' if unresolved > 1 else ''}" if unresolved else ""
+    says = "changes requested" if wanting else "no changes requested"
+    return Row("reviews", says + threads, wanting and f"by {wanting}")
 
 
-def _ci_words(seen: Verdict) -> str:
-    if seen.ci in {CI.NONE, CI.UNAVAILABLE}:
+def _merge_row(pull: Pull | None) -> tuple[Row, ...]:
+    """Return what GitHub says of the merge, of an open pull request only."""
+    if pull is None or pull.state is not PullState.OPEN or not pull.merge_state:
+        return ()
+    if pull.queue_position is not None:
+        return (Row("merge", f"in the merge queue, at place {pull.queue_position}"),)
+    missing = missing_for_merge(pull)
+    return (Row("merge", f"not ready: {missing}" if missing else pull.merge_state.lower()),)
+
+
+def _ci_words(seen: ChecksVerdict) -> str:
+    if seen.ci is CI.APPROVAL:
+        return f"{seen.ci.value}: {one_line(seen.approval_url, limit=200)}"
+    if not seen.total:
         return str(seen.ci.value)
     return f"{seen.ci.value}, {seen.passed}/{seen.total} passed"
 

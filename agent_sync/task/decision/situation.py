@@ -4,33 +4,42 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import assert_never
 
-from agent_sync.task.claim.model import Claim
+from agent_sync.task.claim.model import Claim, FeedbackSeen
 from agent_sync.task.claim.phases import Phase, WithheldBy
 from agent_sync.task.decision import actions
-from agent_sync.task.decision.checks import CI, Verdict, verdict
 from agent_sync.task.decision.facts import Pull, PullState
+from agent_sync.task.decision.feedback.checks import CI, SETTLED_WELL, ChecksVerdict
+from agent_sync.task.decision.feedback.merging import feedback_of, pull_verdict
+from agent_sync.task.decision.feedback.reviews import Wake
 from agent_sync.task.decision.situations import (
     Ahead,
+    ApprovalNeeded,
     AwaitingConsent,
     AwaitingMerge,
+    BehindBase,
     ChangesRequested,
     CIFailed,
+    CIStuck,
     ClosedUnmerged,
     Closing,
     Coding,
     Conflicting,
     Crashed,
+    Ejected,
     Free,
-    LeaseUnknown,
-    LeftOnHook,
+    InMergeQueue,
+    LeaseUnverified,
     Lost,
+    MergeBlocked,
     NotClosed,
     NotOpened,
+    OnHook,
     Opening,
     Paused,
     Recorded,
+    RecordStage,
     Situation,
-    Stage,
+    ThreadsOpen,
     Unclaimed,
     WaitingForHuman,
     Watching,
@@ -43,7 +52,7 @@ class RecordSeen:
     """What the recovery record says of the task."""
 
     task_id: str
-    stage: Stage
+    stage: RecordStage
     # The issue of a claim; None for a task of `agent-sync start`.
     issue: int | None = None
     step: str = ""
@@ -64,6 +73,9 @@ class Known:
     is_ahead: bool = False
     pull: Pull | None = None
     lease: actions.LeaseLost | actions.LeaseUnknown | actions.LeftOnHook | None = None
+    # Whose remarks count, and which remote is GitHub: from the settings.
+    wake: Wake = Wake.WRITERS
+    remote: str = "origin"
 
 
 NOTHING_ASKED = Known()
@@ -77,30 +89,31 @@ def situation(claim: Claim | None, record: RecordSeen | None, now: datetime, kno
         return _without_claim(record, known)
     return (
         _not_held(claim, known)
-        or _merged(claim, known)
-        or (_interrupted(record) if record else None)
-        or _paused(claim, now)
+        or _merged_situation(claim, known)
+        or (_interrupted_situation(record) if record else None)
+        or _paused_situation(claim, now)
         or _in_phase(claim, known)
     )
 
 
-def checks_known(claim: Claim, pull: Pull | None) -> Verdict | None:
+def checks_known(claim: Claim, pull: Pull | None) -> ChecksVerdict | None:
     """Return how the checks stand, from a look just now or from the last one that the claim remembers."""
     if pull and (pull.checks is not None or pull.checks_note):
-        return verdict(pull.head_sha, pull.checks)
+        return pull_verdict(pull)
     seen = claim.checks
     if seen is None or seen.state not in {ci.value for ci in CI}:
         return None
     running = max(0, seen.total - seen.passed - len(seen.failed))
-    return Verdict(CI(seen.state), seen.sha, seen.passed, seen.failed, running)
+    ci, url = CI(seen.state), seen.approval_url
+    return ChecksVerdict(ci, seen.sha, seen.passed, seen.failed, running, missing=seen.missing, approval_url=url)
 
 
 def _without_claim(record: RecordSeen | None, known: Known) -> Situation:
-    if record is None or record.stage is Stage.ENDED:
+    if record is None or record.stage is RecordStage.ENDED:
         return Free(known.has_board)
     if record.issue is not None:
         return Unclaimed(record.task_id, record.issue)
-    return _interrupted(record) or Recorded(record.task_id, record.stage, record.step, record.validation)
+    return _interrupted_situation(record) or Recorded(record.task_id, record.stage, record.step, record.validation)
 
 
 def _not_held(claim: Claim, known: Known) -> Situation | None:
@@ -111,11 +124,11 @@ def _not_held(claim: Claim, known: Known) -> Situation | None:
     if note and note.lost_to:
         return Lost(issue, note.lost_to)
     if note and note.left_on:
-        return LeftOnHook(issue, note.left_on)
-    return LeaseUnknown(issue, found.reason) if isinstance(found, actions.LeaseUnknown) else None
+        return OnHook(issue, note.left_on)
+    return LeaseUnverified(issue, found.reason) if isinstance(found, actions.LeaseUnknown) else None
 
 
-def _merged(claim: Claim, known: Known) -> Situation | None:
+def _merged_situation(claim: Claim, known: Known) -> Situation | None:
     issue = claim.issue_number
     if claim.phase is Phase.DONE:
         note = claim.withheld if claim.withheld and claim.withheld.by is WithheldBy.UNMERGED else None
@@ -124,13 +137,13 @@ def _merged(claim: Claim, known: Known) -> Situation | None:
     return AwaitingConsent(issue, claim.pr_number) if is_merged or claim.phase is Phase.MERGED_DETECTED else None
 
 
-def _interrupted(record: RecordSeen) -> Situation | None:
-    if record.stage is Stage.WAITING and not record.is_claims_wait:
+def _interrupted_situation(record: RecordSeen) -> Situation | None:
+    if record.stage is RecordStage.WAITING and not record.is_claims_wait:
         return WaitingForHuman(record.task_id, record.waiting_for, is_claim=record.issue is not None)
-    return Crashed(record.task_id, record.advice) if record.stage is Stage.RECOVERING else None
+    return Crashed(record.task_id, record.advice) if record.stage is RecordStage.RECOVERING else None
 
 
-def _paused(claim: Claim, now: datetime) -> Situation | None:
+def _paused_situation(claim: Claim, now: datetime) -> Situation | None:
     until = claim.not_before
     return Paused(claim.issue_number, until) if until and until > now else None
 
@@ -165,18 +178,39 @@ def _open(claim: Claim, known: Known) -> Situation:
         return NotOpened(claim.issue_number, WithheldBy.BRANCH, f"The claim names no PR (phase {claim.phase}).")
     if known.is_ahead:
         return Ahead(pr)
-    is_conflicting, wanting = _feedback(claim, pull)
-    if is_conflicting:
-        return Conflicting(pr)
+    seen = feedback_of(pull, wake=known.wake, remote=known.remote) if pull else claim.feedback
+    return _needing_work(claim, seen or FeedbackSeen(), ci) or _waiting_for_others(pr, seen or FeedbackSeen(), ci)
+
+
+def _needing_work(claim: Claim, seen: FeedbackSeen, ci: ChecksVerdict | None) -> Situation | None:
+    """Return what the agent has to do for the pull request, if anything."""
+    pr = claim.pr_number
+    if seen.is_conflicting:
+        return Conflicting(pr, seen.upstream)
     if ci and ci.ci is CI.FAILED:
-        return CIFailed(pr, ci.failed)
-    if wanting:
-        return ChangesRequested(pr, wanting)
-    return AwaitingMerge(pr) if ci and ci.ci is CI.GREEN else Watching(pr, ci.ci if ci else CI.NONE)
+        return _failed(claim, ci)
+    if seen.changes_requested_by:
+        return ChangesRequested(pr, seen.changes_requested_by)
+    if seen.threads:
+        return ThreadsOpen(pr, seen.threads)
+    if seen.ejected:
+        return Ejected(pr, seen.ejected)
+    return BehindBase(pr, seen.upstream) if seen.is_behind else None
 
 
-def _feedback(claim: Claim, pull: Pull | None) -> tuple[bool, tuple[str, ...]]:
-    if pull:
-        return pull.is_conflicting, pull.changes_requested_by
-    seen = claim.feedback
-    return (seen.is_conflicting, seen.changes_requested_by) if seen else (False, ())
+def _failed(claim: Claim, ci: ChecksVerdict) -> Situation:
+    note = claim.failures
+    is_stuck = note is not None and note.is_stuck and note.sha == ci.sha
+    return (
+        CIStuck(claim.pr_number, ci.failed, note.rounds) if note and is_stuck else CIFailed(claim.pr_number, ci.failed)
+    )
+
+
+def _waiting_for_others(pr: int | None, seen: FeedbackSeen, ci: ChecksVerdict | None) -> Situation:
+    if seen.queue_position is not None:
+        return InMergeQueue(pr, seen.queue_position)
+    if ci and ci.ci is CI.APPROVAL:
+        return ApprovalNeeded(pr, ci.approval_url)
+    if ci is None or ci.ci not in SETTLED_WELL:
+        return Watching(pr, ci.ci if ci else CI.NONE, ci.missing if ci else ())
+    return MergeBlocked(pr, seen.missing) if seen.missing else AwaitingMerge(pr, ci.ci is CI.GREEN)

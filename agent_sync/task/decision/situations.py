@@ -5,10 +5,10 @@ from datetime import datetime
 from enum import StrEnum
 
 from agent_sync.task.claim.phases import WithheldBy
-from agent_sync.task.decision.checks import CI
+from agent_sync.task.decision.feedback.checks import CI
 
 
-class Stage(StrEnum):
+class RecordStage(StrEnum):
     """How far the recovery record of a task has come."""
 
     SETTING_UP = "setting up"
@@ -47,7 +47,7 @@ class Recorded:
     """A task of `agent-sync start`, without GitHub."""
 
     task_id: str
-    stage: Stage
+    stage: RecordStage
     step: str
     validation: str = ""
 
@@ -92,9 +92,10 @@ class Ahead:
 
 @dataclass(frozen=True)
 class Conflicting:
-    """The pull request conflicts with its base branch."""
+    """The pull request conflicts with its base branch, which git calls `upstream` here."""
 
     pr: int | None
+    upstream: str = ""
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,63 @@ class CIFailed:
 
     pr: int | None
     failed: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class CIStuck:
+    """The same failure came back after every push: a human has to look."""
+
+    pr: int | None
+    failed: tuple[str, ...]
+    rounds: int
+
+
+@dataclass(frozen=True)
+class ApprovalNeeded:
+    """A workflow waits for somebody to approve its run."""
+
+    pr: int | None
+    url: str
+
+
+@dataclass(frozen=True)
+class ThreadsOpen:
+    """Reviewers wait for an answer in review threads."""
+
+    pr: int | None
+    threads: int
+
+
+@dataclass(frozen=True)
+class Ejected:
+    """The pull request was taken out of the merge queue."""
+
+    pr: int | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class InMergeQueue:
+    """The pull request is in the merge queue."""
+
+    pr: int | None
+    position: int
+
+
+@dataclass(frozen=True)
+class BehindBase:
+    """The rules ask for a branch that contains its base, and this one does not."""
+
+    pr: int | None
+    upstream: str
+
+
+@dataclass(frozen=True)
+class MergeBlocked:
+    """CI is done, and something else is missing for the merge."""
+
+    pr: int | None
+    missing: str
 
 
 @dataclass(frozen=True)
@@ -115,17 +173,19 @@ class ChangesRequested:
 
 @dataclass(frozen=True)
 class Watching:
-    """CI runs, has not begun, or cannot be seen."""
+    """CI runs, has not begun, lacks required checks, or cannot be seen."""
 
     pr: int | None
     ci: CI
+    missing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class AwaitingMerge:
-    """CI passed: a human merges."""
+    """CI passed, or there is none: a human merges."""
 
     pr: int | None
+    has_ci: bool = True
 
 
 @dataclass(frozen=True)
@@ -160,7 +220,7 @@ class NotClosed:
 
 
 @dataclass(frozen=True)
-class LeftOnHook:
+class OnHook:
     """The work was left on a worker's hook."""
 
     issue: int
@@ -176,7 +236,7 @@ class Lost:
 
 
 @dataclass(frozen=True)
-class LeaseUnknown:
+class LeaseUnverified:
     """Whether this worktree still holds the issue could not be checked."""
 
     issue: int
@@ -209,28 +269,9 @@ class Paused:
 
 
 Situation = (
-    Free
-    | Unusable
-    | Unclaimed
-    | Recorded
-    | Coding
-    | Withheld
-    | NotOpened
-    | Opening
-    | Ahead
-    | Conflicting
-    | CIFailed
-    | ChangesRequested
-    | Watching
-    | AwaitingMerge
-    | ClosedUnmerged
-    | AwaitingConsent
-    | Closing
-    | NotClosed
-    | LeftOnHook
-    | Lost
-    | LeaseUnknown
-    | Crashed
-    | WaitingForHuman
-    | Paused
-)
+    Free | Unusable | Unclaimed | Recorded | Coding | Withheld | NotOpened | Opening | Ahead
+    | Conflicting | CIFailed | CIStuck | ApprovalNeeded | ThreadsOpen | Ejected | InMergeQueue
+    | BehindBase | MergeBlocked | ChangesRequested | Watching | AwaitingMerge | ClosedUnmerged
+    | AwaitingConsent | Closing | NotClosed | OnHook | Lost | LeaseUnverified | Crashed
+    | WaitingForHuman | Paused
+)  # fmt: skip

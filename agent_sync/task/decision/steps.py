@@ -10,6 +10,7 @@ from agent_sync.task.decision.actions import (
     ChecksNoted,
     ChecksUnsettled,
     ClaimDeleted,
+    ClosedByMerge,
     Consented,
     FeedbackNoted,
     HandedOff,
@@ -17,7 +18,7 @@ from agent_sync.task.decision.actions import (
     LeaseUnknown,
     LeftOnHook,
     Outcome,
-    Paused,
+    PauseNoted,
     PullAdopted,
     PullClosed,
     PullMerged,
@@ -25,13 +26,14 @@ from agent_sync.task.decision.actions import (
     PullRefused,
     PullReopened,
     Said,
+    StepWithheld,
     TaskClosed,
-    Withheld,
 )
 from agent_sync.task.decision.facts import Trigger
+from agent_sync.task.decision.feedback.feedback_actions import JobsRerun, ReviewRequested
 
 
-class Step(Enum):
+class TaskStep(Enum):
     """What a trigger is good for in a phase."""
 
     NOTHING = "nothing"
@@ -43,23 +45,29 @@ class Step(Enum):
 
 
 _ACTING = {
-    Phase.CODING: Step.SYNC_BOARD,
-    Phase.READY_FOR_PR: Step.OPEN_PULL,
-    Phase.PR_CREATED: Step.WATCH_PULL,
-    Phase.CHECKS_RUNNING: Step.WATCH_PULL,
-    Phase.MERGED_DETECTED: Step.SYNC_BOARD,
-    Phase.DONE: Step.CLOSE,
+    Phase.CODING: TaskStep.SYNC_BOARD,
+    Phase.READY_FOR_PR: TaskStep.OPEN_PULL,
+    Phase.PR_CREATED: TaskStep.WATCH_PULL,
+    Phase.CHECKS_RUNNING: TaskStep.WATCH_PULL,
+    Phase.MERGED_DETECTED: TaskStep.SYNC_BOARD,
+    Phase.DONE: TaskStep.CLOSE,
 }
-_QUIET = dict.fromkeys(Phase, Step.NOTHING)
+_QUIET = dict.fromkeys(Phase, TaskStep.NOTHING)
 
-STEPS: dict[Trigger, dict[Phase, Step]] = {
+STEPS: dict[Trigger, dict[Phase, TaskStep]] = {
     # The turn must not wait for CI: watching is left to the idle session.
-    Trigger.STOP: _ACTING | {Phase.PR_CREATED: Step.SYNC_BOARD, Phase.CHECKS_RUNNING: Step.SYNC_BOARD},
+    Trigger.STOP: _ACTING | {Phase.PR_CREATED: TaskStep.SYNC_BOARD, Phase.CHECKS_RUNNING: TaskStep.SYNC_BOARD},
     Trigger.IDLE: _ACTING,
     Trigger.REWAKE: _ACTING,
     Trigger.SYNC: _ACTING,
-    Trigger.SESSION_START: _QUIET,
-    Trigger.PROMPT: _QUIET | {Phase.MERGED_DETECTED: Step.REMIND},
+    # What became of the pull request overnight is told at once; everything else waits for the turn's end.
+    Trigger.SESSION_START: _QUIET
+    | {
+        Phase.PR_CREATED: TaskStep.WATCH_PULL,
+        Phase.CHECKS_RUNNING: TaskStep.WATCH_PULL,
+        Phase.MERGED_DETECTED: TaskStep.REMIND,
+    },
+    Trigger.PROMPT: _QUIET | {Phase.MERGED_DETECTED: TaskStep.REMIND},
     Trigger.TOOL: _QUIET,
 }
 
@@ -73,16 +81,19 @@ TRANSITIONS: dict[type[Outcome], dict[Phase, Phase]] = {
     # A claim that lost its pull request's number finds it again without going back.
     PullAdopted: {Phase.READY_FOR_PR: Phase.PR_CREATED} | {phase: phase for phase in _OPEN},
     PullRefused: {Phase.READY_FOR_PR: Phase.READY_FOR_PR},
-    Withheld: {phase: phase for phase in (Phase.READY_FOR_PR, Phase.DONE)},
+    StepWithheld: {phase: phase for phase in (Phase.READY_FOR_PR, Phase.DONE)},
     FeedbackNoted: {phase: phase for phase in _OPEN},
     ChecksUnsettled: dict.fromkeys(_OPEN, Phase.CHECKS_RUNNING),
     ChecksNoted: {phase: phase for phase in _OPEN},
+    JobsRerun: {phase: phase for phase in _OPEN},
+    ReviewRequested: {phase: phase for phase in _OPEN},
     PullMerged: dict.fromkeys(_OPEN, Phase.MERGED_DETECTED),
+    ClosedByMerge: dict.fromkeys((*_OPEN, Phase.MERGED_DETECTED), Phase.DONE),
     PullClosed: {phase: phase for phase in _OPEN},
     PullReopened: {phase: phase for phase in _OPEN},
     CardMoved: _SAME,
     CardRefused: _SAME,
-    Paused: _SAME,
+    PauseNoted: _SAME,
     Consented: dict.fromkeys(Phase, Phase.DONE),
     TaskClosed: {Phase.DONE: Phase.DONE},
     ClaimDeleted: {Phase.DONE: Phase.DONE},

@@ -1,0 +1,42 @@
+"""Asks for the board while the pull request is looked at: a session's start waits for the slower one alone."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+
+from agent_sync.context import Context
+from agent_sync.errors import AgentSyncError
+from agent_sync.hook_event import IDLE, EventPart, HookEvent
+from agent_sync.task.decision.tasks import BoardSeen
+
+
+def part(context: Context, _event: HookEvent, _gate: object) -> EventPart:
+    """Begin to ask for the board where something else will be asked too."""
+    if context.settings.project.number is not None and context.store.file.exists():
+        context.board_ahead = ask_board(context)
+    return IDLE
+
+
+def ask_board(context: Context) -> Callable[[], BoardSeen | None]:
+    """Ask for the board in a thread with a connection of its own; return what waits for the answer."""
+    found: list[BoardSeen | None] = []
+    trouble: list[AgentSyncError] = []
+
+    def ask() -> None:
+        try:
+            found.append(replace(context).gateway.board())
+        except AgentSyncError as error:
+            trouble.append(error)
+
+    # Nobody waits for it when this process ends.
+    thread = threading.Thread(target=ask, daemon=True)
+    thread.start()
+
+    def answer() -> BoardSeen | None:
+        thread.join()
+        if trouble:
+            raise trouble[0]
+        # A surprise of the thread's own is met again, and told, by asking once more.
+        return found[0] if found else context.gateway.board()
+
+    return answer

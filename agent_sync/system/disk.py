@@ -1,0 +1,113 @@
+"""What a disk refuses, in plain words, and what a writer that was killed leaves on it."""
+
+import contextlib
+import errno
+import os
+import re
+import shlex
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from agent_sync.errors import AgentSyncError, DiskTrouble
+
+_NAME = re.compile(r"(?P<name>.+)\.(?P<pid>[1-9][0-9]{0,9})\.tmp")
+_WHILE = 60.0
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+_REFUSED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
+_OTHER = frozenset({errno.EIO, errno.ESTALE, errno.ENAMETOOLONG, errno.EMFILE, errno.ENFILE, errno.EFBIG})
+
+
+@contextlib.contextmanager
+def naming(path: Path, *, could_not_be: str = "written") -> Iterator[None]:
+    """Raise DiskTrouble, which names the file, for whatever the disk refuses."""
+    try:
+        yield
+    except AgentSyncError:
+        raise
+    except OSError as error:
+        raise _trouble(error, path, could_not_be) from error
+
+
+def disk_trouble(error: BaseException) -> DiskTrouble | None:
+    """Return what an error says of the disk; None where it is about something else."""
+    if isinstance(error, DiskTrouble):
+        return error
+    if not isinstance(error, OSError) or error.errno not in _FULL | _REFUSED | _OTHER:
+        return None
+    return _trouble(error, Path(error.filename or "a file"), "read or written")
+
+
+def _trouble(error: OSError, path: Path, could_not_be: str) -> DiskTrouble:
+    reason = error.strerror or os.strerror(error.errno or errno.EIO)
+    message = f"{reason}: {path} could not be {could_not_be}. Nothing was lost."
+    trouble = DiskTrouble(message, helps=_look_at(error.errno, path.parent))
+    trouble.errno, trouble.strerror, trouble.filename = error.errno, reason, str(path)
+    return trouble
+
+
+def _look_at(number: int | None, directory: Path) -> str:
+    where = shlex.quote(str(directory))
+    if number in _FULL:
+        return f"df -h {where}; df -i {where}"
+    return f"ls -ld {where}" if number in _REFUSED else "agent-sync doctor"
+
+
+def temporary_of(path: Path) -> Path:
+    """Return the name under which this process writes what becomes `path`."""
+    return path.with_name(f"{path.name}.{os.getpid()}.tmp")
+
+
+def sweep(path: Path, *, is_locked: bool = False) -> None:
+    """Delete what dead writers of `path` left beside it; the last part of `path` may be a pattern.
+
+    Whoever holds the lock of `path` knows that no writer lives, whatever process has its number now.
+    """
+    # What cannot be swept now is swept later, and stops no write.
+    with contextlib.suppress(OSError):
+        for left in path.parent.glob(f"{path.name}.*.tmp"):
+            if is_ours(left) and (is_locked or is_left(left)):
+                left.unlink(missing_ok=True)
+
+
+def sweep_old(directory: Path) -> None:
+    """Delete what dead writers of any file left in a directory a while ago.
+
+    A process of another container looks dead from here, and its write takes a moment: hence the while.
+    """
+    with contextlib.suppress(OSError):
+        oldest = time.time() - _WHILE
+        for left in directory.glob("*.tmp"):
+            if left.lstat().st_mtime < oldest and is_ours(left) and is_left(left):
+                left.unlink(missing_ok=True)
+
+
+def is_ours(path: Path) -> bool:
+    """Tell whether a file is named as our writers name theirs."""
+    return _NAME.fullmatch(path.name) is not None and (path.is_symlink() or not path.is_dir())
+
+
+def is_left(path: Path) -> bool:
+    """Tell whether the writer of a file of ours is dead, or this very process."""
+    found = _NAME.fullmatch(path.name)
+    writer = int(found["pid"]) if found else os.getpid()
+    return found is not None and (writer == os.getpid() or not _is_alive(writer))
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except (ProcessLookupError, OverflowError):
+        return False
+    return True
+
+
+def sync_directory(directory: Path) -> None:
+    """Make renames and deletions in `directory` durable."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

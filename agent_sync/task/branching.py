@@ -1,0 +1,98 @@
+"""Which branch a claim works on: a new one from the base as it is on the server now, or one that goes on."""
+
+from dataclasses import dataclass, replace
+
+from agent_sync.context import Context
+from agent_sync.errors import AgentSyncError
+from agent_sync.system import clock, git_branches
+from agent_sync.task.claim.model import Claim
+from agent_sync.task.decision.claimable import branch_name
+from agent_sync.task.decision.tasks import Task
+
+# More than any issue was ever begun anew.
+MOST_SUFFIXES = 1000
+
+
+@dataclass(frozen=True)
+class BranchPlan:
+    """The branch of a claim: its name, what it begins at, and what a person should know about that.
+
+    Without a start the branch is here already and goes on; `is_restart` makes one begin anew that has no commits.
+    """
+
+    name: str
+    start: str | None
+    notes: tuple[str, ...] = ()
+    is_restart: bool = False
+
+
+def base_of(context: Context, task: Task) -> str:
+    """Return the branch that the work is to be merged into."""
+    return context.settings.pr.base or task.default_branch
+
+
+def usual_name(context: Context, task: Task) -> str:
+    """Return what the settings call the branch of a task."""
+    return branch_name(task.title, task.number, context.settings.git.branch)
+
+
+def new_branch(context: Context, task: Task, wanted: str, *, fetches: bool = True) -> BranchPlan:
+    """Return the branch for a new claim; one of the same name that has work of its own is used only if asked for."""
+    name, base = wanted or usual_name(context, task), base_of(context, task)
+    remote = context.settings.git.remote
+    trouble = git_branches.fetch_start(context.git, remote, base, name) if fetches and base else ""
+    notes = (f"the work starts from {base} as this clone has it: {remote} could not be asked ({trouble})",)
+    plan = _plan(context, name, base, is_asked_for=bool(wanted))
+    return replace(plan, notes=(*(notes if trouble else ()), *plan.notes))
+
+
+def branch_that_goes_on(context: Context, task: Task, name: str) -> BranchPlan:
+    """Return the branch of work that goes on, wherever it is."""
+    start = context.git.start_of(name, remote=context.settings.git.remote, default=base_of(context, task))
+    return BranchPlan(name, start)
+
+
+def link_branch(context: Context, task: Task, plan: BranchPlan, claim: Claim) -> None:
+    """Create the branch on GitHub, linked to its issue, where the settings want that; a refusal is no trouble."""
+    is_shared = claim.lease is not None and claim.lease.where == "remote"
+    sha = context.git.head_of(plan.name)
+    if not (context.settings.git.link_branch and is_shared and sha):
+        return
+    try:
+        is_linked = context.gateway.link_branch(task, plan.name, sha)
+        context.log.write(clock.now(), "link-branch", issue=task.number, branch=plan.name, linked=is_linked)
+    except AgentSyncError as error:
+        context.log.write(clock.now(), "link-branch", issue=task.number, branch=plan.name, refused=error.happened)
+
+
+def _plan(context: Context, name: str, base: str, *, is_asked_for: bool) -> BranchPlan:
+    git, remote = context.git, context.settings.git.remote
+    found = tuple(filter(None, (git.head_of(name), git.remote_head_of(remote, name))))
+    start = git.start_of(name, remote=remote, default=base)
+    if not found:
+        return BranchPlan(name, start)
+    tracking = f"refs/remotes/{remote}/{base}"
+    if not git.remote_head_of(remote, base):
+        return BranchPlan(name, start, (f"branch {name} is here already and goes on",))
+    distances = [git_branches.distance(git, head, tracking) for head in found]
+    furthest = max((one for one in distances if one), key=lambda one: (one.ahead, one.behind), default=None)
+    if is_asked_for:
+        note = f"branch {name} goes on ({furthest} of {remote}/{base})"
+        return BranchPlan(name, start, (note,) if furthest and furthest.behind else ())
+    elsewhere = git_branches.worktree_of(git, name) not in {"", context.place.root}
+    if furthest and furthest.ahead == 0 and not elsewhere:
+        note = f"branch {name} had no commits of its own and was {furthest.behind} behind: it starts again"
+        return BranchPlan(name, tracking, (note,) if furthest.behind else (), is_restart=True)
+    free = _free_name(context, name)
+    note = (
+        f"branch {name} is from earlier ({furthest} of {remote}/{base}) and was not used: {free} starts from "
+        f"{remote}/{base}. To go on with it: agent-sync release, then agent-sync claim ISSUE --branch {name}"
+    )
+    return BranchPlan(free, tracking, (note,))
+
+
+def _free_name(context: Context, name: str) -> str:
+    """Return the first name with a number that neither this clone nor the remote has."""
+    git, remote = context.git, context.settings.git.remote
+    names = (f"{name}-{number}" for number in range(2, MOST_SUFFIXES))
+    return next(one for one in names if not (git.head_of(one) or git.remote_head_of(remote, one)))

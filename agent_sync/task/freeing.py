@@ -1,0 +1,112 @@
+"""Frees a claim that its holder left: by a person's word, recorded in the claim's ref and on the issue."""
+
+from dataclasses import dataclass, replace
+
+from agent_sync.context import Context
+from agent_sync.errors import AgentSyncError, BadInput, Refused
+from agent_sync.leases.acquire import conflict, mode_here, unsettled
+from agent_sync.leases.claim_refs import transport_here
+from agent_sync.leases.identity import holder_here, worktree_id
+from agent_sync.leases.keeper import LeaseKeeper
+from agent_sync.leases.model import LeaseMode, LeaseState, Tip, proof_of
+from agent_sync.leases.results import LeaseChange, LeaseRequest, NotHeld, Unknown, Won
+from agent_sync.leases.rules import SLUNG
+from agent_sync.leases.words import held_by, holder_name
+from agent_sync.system import clock
+from agent_sync.task.decision.decide import card_change
+from agent_sync.task.decision.facts import Card
+from agent_sync.task.decision.outside_text import one_line, quoted
+from agent_sync.task.decision.tasks import Person, Task
+
+FREED = "freed"
+
+
+@dataclass(frozen=True)
+class Freed:
+    """Who held the task, and what was wrong with telling GitHub."""
+
+    holder: str
+    trouble: str = ""
+
+
+def refuse_in_session(context: Context, *, attempted: str) -> None:
+    """Stop an agent: that somebody has left a task is for a person to say."""
+    if mode_here(context.environment) is LeaseMode.AUTO:
+        message = "Only a person may say that a holder has left: this is a session of an agent."
+        raise Refused(message, attempted=attempted, helps="ask a human to run it in a terminal")
+
+
+def holder_to_free(context: Context, issue: int) -> tuple[Tip | None, Task]:
+    """Return the claim that would be freed and its task; raise what stands against it."""
+    attempted = f"freeing issue #{issue}"
+    refuse_in_session(context, attempted=attempted)
+    seen = LeaseKeeper(transport_here(context), context.place).read(issue)
+    if isinstance(seen, Unknown):
+        raise unsettled(issue, seen)
+    tip = seen if seen and seen.lease.state is LeaseState.HELD else None
+    if tip and tip.lease.phase.startswith(SLUNG):
+        message = f"Issue #{issue} hangs on the work hook of {quoted(tip.lease.holder.agent)}."
+        raise Refused(message, attempted=attempted, helps="agent-sync worker list")
+    if tip and tip.lease.holder.worktree == worktree_id(context.place) and tip.lease.phase != FREED:
+        raise BadInput(f"This worktree holds issue #{issue} itself.", attempted=attempted, helps="agent-sync release")
+    task = context.gateway.task(issue)
+    if tip is None and not _agent_on_card(task):
+        people = ", ".join(task.assignees)
+        whose = f"It is assigned to {people}, which is changed on GitHub: {task.url}" if people else "Nobody holds it."
+        raise BadInput(f"Issue #{issue} has no claim to free. {whose}", attempted=attempted, helps="agent-sync claim")
+    return tip, task
+
+
+def free(context: Context, issue: int, *, reason: str) -> Freed:
+    """Take the claim from its holder and give it back at once; then tell the board and the issue."""
+    tip, task = holder_to_free(context, issue)
+    holder = held_by(tip.lease) if tip else quoted(_agent_on_card(task))
+    if tip:
+        _end(context, tip, reason)
+    context.log.write(clock.now(), "release", issue=issue, reason=reason or None, forced=True, holder=holder)
+    agent = tip.lease.holder.agent if tip else _agent_on_card(task)
+    return Freed(holder, _tell(context, task, agent, holder, reason))
+
+
+def _end(context: Context, tip: Tip, reason: str) -> None:
+    """Begin a holding of this worktree and end it, so that the former holder finds its claim lost, not finished."""
+    lease, keeper = tip.lease, LeaseKeeper(transport_here(context), context.place)
+    note = f"Freed by a person from {holder_name(lease)}: {one_line(reason) or 'no reason was given'}"
+    request = LeaseRequest(
+        holder_here(context.place),
+        clock.now(),
+        context.settings.lease.ttl_s,
+        LeaseMode.MANUAL,
+        lease.branch,
+        lease.pr,
+        FREED,
+        note,
+    )
+    outcome = keeper.take_over(tip, request)
+    match outcome:
+        case Won(won):
+            keeper.release(proof_of(won.lease), LeaseChange(clock.now()))
+        case NotHeld(other):
+            raise conflict(other.lease)
+        case Unknown():
+            raise unsettled(lease.issue, outcome)
+
+
+def _tell(context: Context, task: Task, agent: str, holder: str, reason: str) -> str:
+    """Clear the card and the holder's assignment, and say on the issue who freed it, from whom and why."""
+    login = agent.rpartition("-")[0]
+    known = {name.casefold(): Person(name, id_) for name, id_ in task.assignee_ids}
+    person = known.get(login.casefold(), Person(login, ""))
+    change, trouble = card_change(task.card, status=context.settings.board.ready, agent="")
+    change = change if task.is_open else None
+    said = f"@{task.viewer.login} freed this claim of {holder}." + (f" Reason: {reason}" if reason else "")
+    try:
+        told = context.gateway.release_task(replace(task, viewer=person), change)
+        context.gateway.comment(task.issue_id, said)
+    except AgentSyncError as error:
+        return str(error)
+    return told or (trouble if context.settings.project.number is not None else "")
+
+
+def _agent_on_card(task: Task) -> str:
+    return (task.card.agent or "") if isinstance(task.card, Card) else ""

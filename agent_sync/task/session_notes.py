@@ -1,0 +1,32 @@
+"""Notes in which worktrees a session of Claude Code has claimed something, so that its hooks look after all of them."""
+
+import contextlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from agent_sync.system import files
+from agent_sync.worktree import Place, noted_roots, session_note
+
+KEPT = 100
+SESSION_ID = "CLAUDE_CODE_SESSION_ID"
+
+
+def note_session(place: Place, root: str, environment: Mapping[str, str]) -> bool:
+    """Note that the session around this command works in `root`; tell whether it is known which session that is."""
+    session = environment.get(SESSION_ID, "")
+    path = session_note(place, session)
+    if not path or "\n" in root:
+        return False
+    roots = dict.fromkeys([*noted_roots(place, session), root])
+    files.state_directory(Path(path).parent)
+    files.write_atomic(Path(path), "".join(f"{one}\n" for one in roots).encode(errors="surrogateescape"))
+    _forget_oldest(Path(path).parent)
+    return True
+
+
+def _forget_oldest(directory: Path) -> None:
+    """Keep the notes of the newest sessions only."""
+    with contextlib.suppress(OSError):
+        notes = sorted(directory.iterdir(), key=lambda note: note.stat().st_mtime, reverse=True)
+        for note in notes[KEPT:]:
+            note.unlink(missing_ok=True)

@@ -1,0 +1,91 @@
+"""A sandbox whose git may push the working branch only: claims go through GitHub's interface, to the same refs."""
+
+import pytest
+from support.clones import beside
+
+CLAIM_REF = "refs/agentsync/claims/42"
+
+
+def sha(theatre, name=CLAIM_REF):
+    """Return where a ref of the local GitHub is."""
+    return next((ref["sha"] for ref in theatre.stage.world()["refs"] if ref["name"] == name), None)
+
+
+@pytest.fixture
+def fenced(theatre):
+    """Return a clone whose git may push branches only."""
+    theatre.stage.act("push_only", patterns=["refs/heads/*"])
+    return theatre
+
+
+def test_claim_goes_through_the_interface_and_holds_for_all(fenced):
+    """A claim, its renewal with the branch, and its end: each a compare-and-swap of the interface; nothing is deleted."""
+    other = beside(fenced, "other")
+    played = fenced.stage.command("claim", "42")
+    assert (played.status, "holds for everyone who uses origin" in played.stdout) == (0, True), played.stderr
+    assert "UpdateRefs" in fenced.operations()
+    first = sha(fenced)
+    assert other.stage.command("claim", "42").status == 3
+    fenced.stage.commit("work.txt", "work\n", "Work")
+    assert fenced.stage.command("push").status == 0
+    assert sha(fenced) not in {None, first}
+    branch = fenced.stage.claim()["branch"]
+    assert sha(fenced, f"refs/heads/{branch}") == fenced.git("rev-parse", "HEAD")
+    assert fenced.stage.command("release").status == 0
+    assert sha(fenced)
+    assert other.stage.command("claim", "42").status == 0
+
+
+def test_git_and_interface_share_one_ref(theatre):
+    """Whoever may push by git and whoever may not see each other's claims."""
+    other = beside(theatre, "other")
+    theatre.stage.act("push_only", patterns=["refs/heads/*"])
+    assert theatre.stage.command("claim", "42").status == 0
+    theatre.stage.act("push_only", patterns=["*"])
+    assert other.stage.command("claim", "42").status == 3
+    assert other.stage.command("claim", "43").status == 0
+    theatre.stage.act("push_only", patterns=["refs/heads/*"])
+    listed = theatre.stage.command("status", "--all").stdout
+    assert ("#42" in listed, "#43" in listed) == (True, True)
+
+
+def test_lost_answer_is_settled_by_reading(fenced):
+    """A mutation whose answer is lost is looked for in the ref: it was ours, and the claim stands."""
+    fenced.fault("drop_after_apply", operation="UpdateRefs")
+    played = fenced.stage.command("claim", "42")
+    assert played.status == 0, played.stderr
+    assert fenced.stage.claim()["lease"]["epoch"] == 1
+
+
+def test_rule_is_named_with_what_the_server_says(theatre):
+    """A rule against the branch is shown with its name and the address that unblocks it."""
+    theatre.stage.command("claim", "42")
+    theatre.stage.commit("work.txt", "work\n", "Work")
+    theatre.stage.act("refuse_refs", pattern="refs/heads/*")
+    played = theatre.stage.command("push")
+    assert played.status == 1
+    assert [word for word in ("a repository rule", "GH013") if word not in played.stderr] == [], played.stderr
+
+
+def test_claim_beside_a_fork_is_refused_in_one_sentence(theatre):
+    """Where git pushes to a fork, a claim that nobody would see needs the user's word."""
+    theatre.stage.act("fork", by="mona", name="demo")
+    url = theatre.git("remote", "get-url", "origin")
+    theatre.git("config", "remote.origin.pushurl", url.replace("octo/demo", "mona/demo"))
+    played = theatre.stage.command("claim", "42")
+    assert (played.status, "git pushes to mona/demo" in played.stderr) == (1, True), played.stderr
+    assert theatre.stage.command("claim", "42", "--local").status == 0
+
+
+def test_two_refs_in_a_push_are_enough_to_leave_work(theatre):
+    """Under a policy of two refs a push, rescue and branch go first, then hook and claim."""
+    assert theatre.stage.command("worker", "sling", "42", "w1").status == 0
+    assert theatre.stage.command("worker", "take", "--worker", "w1").status == 0
+    theatre.stage.commit("work.txt", "work\n", "Work")
+    (theatre.stage.root / "more.txt").write_text("not committed\n")
+    theatre.stage.act("push_limit", refs=2)
+    played = theatre.stage.command("worker", "pause", "--worker", "w1")
+    assert played.status == 0, played.stderr
+    names = {ref["name"] for ref in theatre.stage.world()["refs"]}
+    assert any(name.startswith("refs/agentsync/rescue/") for name in names)
+    assert any(name.startswith("refs/heads/claude/") for name in names)

@@ -1,0 +1,187 @@
+"""Who holds an issue, and how a person frees one that its holder left."""
+
+import json
+
+import pytest
+from support.clones import CLAIM_REF, beside, git_requests, with_variables
+from support.stage import agent
+
+SESSION = {"CLAUDECODE": "1"}
+
+
+def test_slung_work_is_not_offered(theatre):
+    """Work on a worker's hook shows on the board, and `next`, `claim --next` and the session's start pass it by."""
+    slung = theatre.stage.command("worker", "sling", "42", "docs/w2")
+    assert (slung.status, slung.requests) == (0, 2)
+    assert theatre.card() == {"Status": "In Progress", "Priority": "P1", "Agent": "docs/w2"}
+    theatre.stage.act("set_field", issue=42, field="Status", value="Todo")
+    theatre.stage.act("set_field", issue=42, field="Agent", value="")
+    listed = theatre.stage.command("next")
+    assert "#42" not in listed.stdout
+    assert "Left out: 1 held by others." in listed.stdout
+    assert git_requests(theatre) == ["git-upload-pack"]
+    assert "#42" not in agent(theatre.stage.hook("session-start", event="SessionStart"))
+    assert "Claimed issue #43" in theatre.stage.command("claim", "--next").stdout
+
+
+def test_the_next_is_tried_after_a_lost_race(theatre):
+    """Whoever is beaten to a task between the look and the push takes the next one that is free."""
+    bob = beside(theatre, "bob")
+    assert theatre.stage.command("claim", "42").status == 0
+    # The board is behind, and what bob's clone knows of the claim refs is what it last saw.
+    theatre.stage.act("set_field", issue=42, field="Status", value="Todo")
+    theatre.stage.act("set_field", issue=42, field="Agent", value="")
+    theatre.stage.act("assign", issue=42, users=[])
+    theatre.fault("status:500", path="/octo/demo.git/info/refs")
+    played = bob.stage.command("claim", "--next")
+    assert (played.status, "Claimed issue #43" in played.stdout) == (0, True), played.stderr
+
+
+def test_the_agent_field_as_a_choice_is_a_wish(theatre):
+    """A planner's choice of an agent holds nothing: only a text that somebody wrote does."""
+    theatre.stage.act("set_field", issue=42, field="Priority", value="P0")
+    wishing = with_variables(theatre, AGENT_SYNC_BOARD_AGENT_FIELD="Priority")
+    assert "#42" in wishing.stage.command("next").stdout
+    assert wishing.stage.command("claim", "42").status == 0
+
+
+def test_a_person_frees_a_claim(theatre):
+    """`release ISSUE --force` frees what a holder left, on the board and on the issue; the holder finds it lost."""
+    bob = beside(theatre, "bob")
+    assert theatre.stage.command("claim", "42").status == 0
+    before = theatre.stage.claim()
+    refused = bob.stage.command("release", "42")
+    assert (refused.status, "takes --force" in refused.stderr) == (2, True)
+    dry = bob.stage.command("release", "42", "--force", "--dry-run")
+    assert (dry.status, CLAIM_REF in dry.stdout, theatre.card()["Status"]) == (0, True, "In Progress")
+    played = bob.stage.command("release", "42", "--force", "--reason", "the machine is gone")
+    assert (played.status, played.requests) == (0, 3), played.stderr
+    assert f'it was held by "{before["agent_id"]}"' in played.stdout
+    assert theatre.card() == {"Status": "Todo", "Priority": "P1"}
+    assert theatre.issue()["assignees"] == []
+    (comment,) = theatre.comments()
+    assert comment.startswith(f'@octo freed this claim of "{before["agent_id"]}"')
+    assert comment.endswith("Reason: the machine is gone")
+    bob.git("fetch", "-q", "origin", f"+{CLAIM_REF}:refs/seen")
+    history = bob.git("log", "--format=%B", "refs/seen")
+    assert f'Freed by a person from "{before["agent_id"]}"' in history
+    assert "the machine is gone" in history
+    assert "LOST" in theatre.stage.command("status").stdout
+    assert bob.stage.command("claim", "42").status == 0
+
+
+def test_an_agent_frees_nothing(theatre):
+    """In a session neither a claim of somebody else is freed nor one taken over that was made by hand."""
+    bob = with_variables(beside(theatre, "bob"), **SESSION)
+    assert theatre.stage.command("claim", "42").status == 0
+    before = theatre.stage.world()
+    for command in (["release", "42", "--force"], ["claim", "42", "--take-over", "--yes"]):
+        refused = bob.stage.command(*command)
+        assert refused.status == 1, refused.stderr
+        assert "person" in refused.stderr
+    assert theatre.stage.world() == before
+
+
+def test_a_person_takes_over_a_claim_made_by_hand(theatre):
+    """With a person's word also a claim that never expires changes hands, and the ref says so."""
+    bob = beside(theatre, "bob")
+    assert theatre.stage.command("claim", "42").status == 0
+    refused = bob.stage.command("claim", "42", "--take-over")
+    assert (refused.status, "it was claimed by hand and never expires" in refused.stderr) == (1, True)
+    assert "--yes" in refused.stderr
+    played = bob.stage.command("claim", "42", "--take-over", "--yes", "--json")
+    assert played.status == 0, played.stderr
+    assert json.loads(played.stdout)["lease"]["epoch"] == 2
+    bob.git("fetch", "-q", "origin", f"+{CLAIM_REF}:refs/seen")
+    assert "who claimed it by hand: a person agreed" in bob.git("log", "-1", "--format=%B", "refs/seen")
+    assert theatre.card()["Agent"] == bob.stage.claim()["agent_id"]
+
+
+@pytest.mark.parametrize(
+    ("prepare", "issue", "says"),
+    [
+        ((), "43", "Issue #43 has no claim to free. Nobody holds it."),
+        ((), "40", "It is assigned to mona, which is changed on GitHub"),
+        (("worker", "sling", "42", "docs/w2"), "42", "hangs on the work hook of"),
+        (("claim", "42"), "words", "is not the number of an issue"),
+    ],
+)
+def test_what_cannot_be_freed_is_said(theatre, prepare, issue, says):
+    """An assignment alone is GitHub's, slung work is the worker's, and what nobody holds is free."""
+    if prepare:
+        assert theatre.stage.command(*prepare).status == 0
+    bob = beside(theatre, "bob")
+    before = theatre.stage.world()
+    refused = bob.stage.command("release", issue, "--force")
+    assert (refused.status in {1, 2}, says in refused.stderr) == (True, True), refused.stderr
+    assert theatre.stage.world() == before
+
+
+def test_the_agent_field_alone_can_be_freed(theatre):
+    """A claim that only the board knows, written there by hand, is freed there."""
+    theatre.stage.act("set_field", issue=42, field="Agent", value="mona-1")
+    theatre.stage.act("assign", issue=42, users=["mona"])
+    played = theatre.stage.command("release", "42", "--force")
+    assert played.status == 0, played.stderr
+    assert (theatre.card().get("Agent"), theatre.issue()["assignees"]) == (None, [])
+
+
+def test_an_issue_is_added_to_the_board(theatre):
+    """A claimed issue that is not on the board gets a card, in three requests; a setting keeps it off."""
+    theatre.stage.act("remove_item", issue=43)
+    off = with_variables(theatre, AGENT_SYNC_PROJECT_ADD_ISSUES="false")
+    played = off.stage.command("claim", "43")
+    assert (played.status, "add it there by hand" in played.stderr) == (8, True)
+    assert off.stage.command("release").status == 0
+    assert "would add issue #43 to the board" in theatre.stage.command("claim", "43", "--dry-run").stdout
+    played = theatre.stage.command("claim", "43")
+    assert (played.status, played.requests) == (0, 3), played.stderr
+    assert theatre.card(43)["Status"] == "In Progress"
+    assert theatre.stage.claim()["item_id"].startswith("PVTI_")
+
+
+def test_a_board_without_a_review_column(theatre):
+    """On GitHub's own new board (Todo, In Progress, Done) nothing complains, and the card stays while in review."""
+    theatre.stage.act("rename_option", field="Status", option="In Review", to="Icebox")
+    played = theatre.stage.command("init", "--yes")
+    assert played.status == 0, played.stderr
+    assert 'in_review = ""' in (theatre.stage.root / ".agent-sync.toml").read_text()
+    checked = theatre.stage.command("doctor")
+    assert "✗ statuses" not in checked.stdout
+    assert "not on the board" not in checked.stdout
+    theatre.git("add", "-A")
+    theatre.git("commit", "-qm", "Set up")
+    theatre.git("push", "-q", "origin", "main")
+    assert theatre.stage.command("claim", "42").status == 0
+    theatre.stage.commit("a.txt", "a\n", "A")
+    assert theatre.stage.command("handoff", "--later", "--summary", "Fix it").status == 0
+    said = theatre.hook("on-stop").stdout
+    assert theatre.stage.claim()["phase"] == "pr_created"
+    assert "Board not updated" not in said
+    assert theatre.card()["Status"] == "In Progress"
+    theatre.stage.act("merge_pull", pull=theatre.stage.claim()["pr_number"])
+    theatre.stage.command("sync")
+    theatre.stage.command("done", "--yes")
+    theatre.stage.command("sync")
+    assert (theatre.issue()["state"], theatre.card()["Status"]) == ("closed", "Done")
+
+
+def test_a_missing_status_is_a_warning(theatre):
+    """Doctor does not fail for a board without a review column, and names the setting that says so."""
+    theatre.stage.act("rename_option", field="Status", option="In Review", to="Icebox")
+    checked = json.loads(theatre.stage.command("doctor", "--json").stdout)
+    found = next(check for check in checked["checks"] if check["name"] == "statuses")
+    assert found["mark"] == "warn"
+    assert 'board.in_review = ""' in found["fix"]
+
+
+def test_the_board_is_cheap_at_any_size(theatre):
+    """`board` costs two requests at most with ten thousand cards, and one where the settings name its columns."""
+    theatre.stage.act("grow_board", items=9_995)
+    played = theatre.stage.command("board")
+    assert (played.status, played.requests) == (0, 1)
+    heads = [line for line in played.stdout.splitlines() if not line.startswith(" ")]
+    assert heads == ["Todo (3)", "In Progress (1)", "In Review (0)", "Done (9996)"]
+    as_json = theatre.stage.command("board", "--json")
+    assert (as_json.requests, len(json.loads(as_json.stdout))) == (1, 54)
+    assert "9946 more in Done" in as_json.stderr

@@ -1,0 +1,68 @@
+"""The start of a session: what became of the pull request since somebody last looked."""
+
+import json
+
+import pytest
+from support.stage import agent, human
+
+FAILED = {"act": "add_check", "pull": 45, "name": "unit", "status": "completed", "conclusion": "failure"}
+MERGED = {"act": "merge_pull", "pull": 45, "method": "squash"}
+
+
+@pytest.fixture
+def opened(theatre):
+    """Open a pull request and end the session."""
+    theatre.work()
+    theatre.hold(phase="ready_for_pr", summary="Test PR", status="In Review")
+    theatre.hook("on-stop")
+    return theatre
+
+
+def start(theatre, session="next"):
+    """Start a session."""
+    return theatre.hook("session-start", stdin=json.dumps({"session_id": session, "cwd": str(theatre.stage.root)}))
+
+
+@pytest.mark.parametrize(
+    ("act", "phase", "words"),
+    [
+        (MERGED, "merged_detected", "PR #45 merged! Should I close issue #42?"),
+        ({"act": "close_pull", "pull": 45}, "pr_created", "PR #45 was closed without merging."),
+        (FAILED, "checks_running", 'CI: 1 FAILED — "unit"'),
+        (FAILED | {"conclusion": "success"}, "pr_created", "CI passed! All 1 checks green. PR #45 is ready to merge."),
+    ],
+    ids=["merged", "closed", "failed", "green"],
+)
+def test_both_are_told_what_became_of_it(opened, act, phase, words):
+    """One request beside the board's; the phase follows; told once in each session."""
+    opened.stage.act(**act)
+    for session in ("one", "two"):
+        told = start(opened, session)
+        assert words in human(told)
+        assert words in agent(told)
+        again = start(opened, session)
+        assert words not in human(again)
+    assert opened.stage.claim()["phase"] == phase
+
+
+def test_one_request_beside_the_boards(opened):
+    """The pull request is asked for once, and at the same time as the board."""
+    start(opened)
+    assert sorted(opened.operations()) == ["Board", "Poll"]
+
+
+def test_silent_github_does_not_silence_the_start(opened):
+    """Where GitHub does not answer, the session still learns what it holds."""
+    opened.fault("delay:30", times=9, operation="Poll")
+    told = start(opened)
+    assert "holds issue #42" in agent(told)
+    assert told.ms < 24_000
+
+
+def test_without_a_terminal_the_stop_tells_the_human(opened):
+    """`claude -p` shows the human nothing of a session's start: the sentence waits for the stop."""
+    opened.stage.act(**MERGED)
+    unattended = {"CLAUDE_CODE_SESSION_ATTENDED": "0"}
+    stdin = json.dumps({"session_id": "p", "cwd": str(opened.stage.root)})
+    assert human(opened.hook("session-start", stdin=stdin, **unattended)) == ""
+    assert "PR #45 merged!" in human(opened.hook("on-stop", stdin=stdin, **unattended))

@@ -1,0 +1,222 @@
+"""What the next session is told, and what survives its first prompt: through real hook processes."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from support.sessions import Client
+from support.stage import agent, human
+
+ASKED = "Use a read-write lock, never a spin lock"
+LONGEST = 1200
+
+
+@pytest.fixture
+def claimed(theatre):
+    """Claim issue 42."""
+    assert theatre.stage.command("claim", "42").status == 0
+    return theatre
+
+
+def record_of(theatre):
+    """Return what hook.json of the one task says."""
+    (file,) = Path(theatre.stage.environment["HOME"]).glob(".atlas/workspaces/*/tasks/*/hook.json")
+    return json.loads(file.read_text())
+
+
+def page_of(theatre):
+    """Return HOOK.md of the one task."""
+    (file,) = Path(theatre.stage.environment["HOME"]).glob(".atlas/workspaces/*/tasks/*/HOOK.md")
+    return file.read_text()
+
+
+def started(client):
+    """Start a session; return what the agent is told."""
+    return agent(client.hook("session-start", source="startup"))
+
+
+def test_essential_is_told_and_survives_the_prompt(claimed):
+    """After a crash the text itself has what was asked, reached and left open; the first prompt erases none of it."""
+    with Client(claimed) as client:
+        client.hook("on-prompt", prompt=ASKED)
+        claimed.stage.commit("cache.py", "lock = True\n", "Guard the cache")
+        (claimed.stage.root / "half.py").write_text("x = 1\n")
+    with Client(claimed, "s2") as client:
+        told = started(client)
+        client.hook("on-prompt", prompt="continue please")
+        client.hook("on-prompt", prompt="and be quick")
+    assert told.startswith("[ATLAS RECOVERY] Task 'issue-42' in progress. State: recovering, Step: ")
+    for word in (ASKED, "Commit: Guard the cache", "half.py", "claude/fix-race", "Advice: retry_step"):
+        assert word in told
+    assert len(told) <= LONGEST
+    page = page_of(claimed)
+    assert "## Current State: `recovering`" in page
+    assert f"**Last Asked For:** `{ASKED}`" in page
+    assert "**Asked In This Session:** `continue please`" in page
+    assert "- `half.py` (modified, uncommitted)" in page
+    assert "Continue: `Fix race condition in cache`; done so far: `Commit: Guard the cache`" in page
+
+
+def test_progress_ends_the_recovery(claimed):
+    """A commit of the new session takes the task up; then its own words are what was asked for last."""
+    with Client(claimed) as client:
+        client.hook("on-prompt", prompt=ASKED)
+        claimed.stage.commit("cache.py", "lock = True\n", "Guard the cache")
+    with Client(claimed, "s2") as client:
+        started(client)
+        client.hook("on-prompt", prompt="continue please")
+        claimed.stage.commit("cache.py", "lock = 2\n", "Count")
+        client.hook("on-tool")
+        assert record_of(claimed)["state"] == "step_running"
+        client.hook("on-prompt", prompt="now the docs")
+    assert record_of(claimed)["current_step"]["prompt"] == "now the docs"
+
+
+def test_ordinary_end_is_no_crash(claimed):
+    """SessionEnd marks the owner as gone in peace, at once and without the network; the next session continues."""
+    with Client(claimed) as client:
+        client.hook("on-prompt", prompt=ASKED)
+        (claimed.stage.root / "half.py").write_text("x = 1\n")
+        claimed.fault("delay:30", times=9)
+        began = time.monotonic()
+        answer = client.hook("on-end", reason="prompt_input_exit")
+        took = time.monotonic() - began
+    assert (answer.status, answer.stdout, answer.stderr) == (0, "", "")
+    assert took < 5  # generous: the interpreter starts on a busy machine
+    claimed.stage.control("DELETE", "faults")
+    with Client(claimed, "s2") as client:
+        told = started(client)
+        client.hook("on-prompt", prompt="continue please")
+    assert "State: step_running" in told
+    assert ASKED in told
+    assert "half.py" in told
+    values = record_of(claimed)
+    assert values["recovery"] is None
+    assert "session_ended" in [event["trigger"] for event in values["history"]]
+    assert (values["owner"]["session_id"], values["owner"]["has_left"]) == ("s2", False)
+    assert values["current_step"]["prompt"] == ASKED
+
+
+def test_end_of_another_session_excuses_nobody(claimed):
+    """Only the owner's own session can end in peace."""
+    with Client(claimed) as client:
+        client.hook("on-prompt", prompt=ASKED)
+        claimed.stage.commit("cache.py", "lock = True\n", "Guard the cache")
+        client.hook("on-tool")
+    with Client(claimed, "s9") as client:
+        client.hook("on-end", reason="other")
+    with Client(claimed, "s2") as client:
+        assert "State: recovering" in started(client)
+
+
+def test_step_just_begun_needs_no_human(claimed):
+    """With a clean tree and no commit nothing can be repeated."""
+    with Client(claimed) as client:
+        client.hook("on-prompt", prompt=ASKED)
+    with Client(claimed, "s2") as client:
+        told = started(client)
+    assert "State: recovering" in told
+    assert "A human must act" not in told
+
+
+def test_prompt_that_leads_to_a_claim_is_kept(theatre):
+    """What was asked for before there was a record is in it once there is."""
+    with Client(theatre, CLAUDECODE="1") as client:
+        for _ in range(3):
+            client.hook("on-prompt", prompt=f"Take issue 42. {ASKED}")
+        assert client.line("agent-sync claim 42").status == 0
+    assert ASKED in record_of(theatre)["current_step"]["prompt"]
+
+
+def test_prompt_without_a_claim_is_forgotten(theatre):
+    """Nothing that was asked outlives its session, unless it led to a claim."""
+    spool = theatre.stage.root / ".git" / "agentsync" / "spool.on-prompt"
+    with Client(theatre) as client:
+        client.hook("on-prompt", prompt="a private matter")
+        assert spool.stat().st_mode & 0o777 == 0o600
+        client.hook("on-end", reason="other")
+        assert not spool.exists()
+        client.hook("on-prompt", prompt="a private matter")
+        assert client.line("agent-sync claim 42").status == 0
+    assert record_of(theatre)["current_step"]["prompt"] == ""
+
+
+@pytest.mark.parametrize(("act", "words"), [("merge_pull", "is merged"), ("close_pull", "closed without merging")])
+def test_ended_pull_request_is_said_and_stays(claimed, act, words):
+    """Whatever way the session ended, the next one is told not to resume, and its prompt does not change that."""
+    claimed.stage.commit("cache.py", "lock = True\n", "Guard the cache")
+    assert claimed.stage.command("handoff", "--summary", "Fix the race").status == 0
+    with Client(claimed) as client:
+        client.hook("on-prompt", prompt=ASKED)
+        client.hook("on-end", reason="other")
+    claimed.stage.act(act, pull=45)
+    with Client(claimed, "s2") as client:
+        told = started(client)
+        client.hook("on-prompt", prompt="continue please")
+    page = page_of(claimed)
+    for text in (told, page):
+        assert words in text
+    assert "RESUME: Continue" not in page
+    assert "## Current State: `awaiting_human`" in page
+
+
+def test_second_live_session_is_warned(claimed):
+    """Two sessions in one worktree: the second one and its human are told."""
+    with Client(claimed) as first, Client(claimed, "s2") as second:
+        first.hook("on-prompt", prompt="go")
+        played = second.hook("session-start", source="startup")
+    assert f"another session (process {first.pid})" in agent(played)
+    assert "another session" in human(played)
+
+
+def test_validate_again_runs_what_was_recorded(claimed):
+    """The form that HOOK.md prints runs the whole command again, and signs nothing else."""
+    assert claimed.stage.command("validate", "--", "true && false").status == 1
+    again = claimed.stage.command("validate")
+    assert (again.status, "Running again: true && false" in again.stdout) == (1, True)
+    assert [receipt["command"] for receipt in record_of(claimed)["receipts"]] == ["true && false"] * 2
+
+
+def test_edited_record_runs_nothing(claimed):
+    """A command that somebody wrote into the record is not run; the edit is an event and stays visible."""
+    assert claimed.stage.command("validate", "--", "false").status == 1
+    (file,) = Path(claimed.stage.environment["HOME"]).glob(".atlas/workspaces/*/tasks/*/hook.json")
+    file.write_text(file.read_text().replace('"description": "Fix', '"description": "Mix'))
+    assert claimed.stage.command("record", "status").status == 5
+    assert claimed.stage.command("record", "show").status == 5
+    assert claimed.stage.command("validate").status == 1
+    assert claimed.stage.command("checkpoint", "later").status == 0
+    shown = claimed.stage.command("record", "status")
+    assert (shown.status, "changed outside agent-sync (event" in shown.stdout) == (5, True)
+    assert "changed outside agent-sync" in page_of(claimed)
+
+
+def test_reading_shows_what_git_says_now(claimed):
+    """`record status` and `record show` know of a commit that no hook has seen, and write nothing."""
+    before = record_of(claimed)
+    claimed.stage.commit("cache.py", "lock = True\n", "Guard the cache")
+    assert "Commit: Guard the cache" in claimed.stage.command("record", "status").stdout
+    assert "Commit: Guard the cache" in claimed.stage.command("record", "show").stdout
+    assert record_of(claimed) == before
+
+
+def test_receipts_are_verified_anywhere(claimed, tmp_path):
+    """An exported receipt is checked with the public key alone, on a machine with another key or none."""
+    assert claimed.stage.command("validate", "--", "true").status == 0
+    exported = claimed.stage.command("record", "export", "--format", "dsse").stdout
+    file, forged = tmp_path / "receipts.jsonl", tmp_path / "forged.jsonl"
+    file.write_text(exported)
+    key = record_of(claimed)["receipts"][0]["account_key"]
+    verify = ("record", "verify", str(file))
+    home = {"HOME": str(tmp_path)}
+    known = claimed.hook(*verify, "--key", key, **home)
+    assert (known.status, "VALID ✓" in known.stdout) == (0, True), known.stderr
+    assert claimed.hook(*verify, **home).status == 0
+    assert claimed.hook(*verify, "--key", "0" * 64, **home).status == 5
+    envelope = json.loads(exported)
+    other = "A" if envelope["payload"][40] != "A" else "B"
+    forged.write_text(json.dumps(envelope | {"payload": envelope["payload"][:40] + other + envelope["payload"][41:]}))
+    assert claimed.hook("record", "verify", str(forged), **home).status == 5
+    assert claimed.hook("record", "verify", "no-such.json", **home).status == 6
+    assert not list(tmp_path.glob(".atlas/keys/*"))
