@@ -12,10 +12,12 @@ from pathlib import Path
 
 from agent_sync.emulator.server import Running, running
 from agent_sync.leases import rules
+from agent_sync.leases.claim_refs import transport_at
 from agent_sync.leases.identity import fresh_id, holder_here
-from agent_sync.leases.keeper import RemoteKeeper
+from agent_sync.leases.keeper import LeaseKeeper
 from agent_sync.leases.model import Holder
-from agent_sync.leases.results import Listing, Request, Won
+from agent_sync.leases.refs.values import Where
+from agent_sync.leases.results import LeaseRequest, Listing, Won
 from agent_sync.system.git import Git
 from agent_sync.system.processes import Processes
 from agent_sync.worktree import worktree
@@ -42,8 +44,9 @@ class Field:
         git(directory, "clone", "-q", f"{server.url}/octo/demo.git", "clone")
         place = worktree(str(directory / "clone"))
         assert place  # noqa: S101  # made a line above
-        self.keeper = RemoteKeeper(Git(place.root, Processes(), dict(os.environ)), place, "origin")
-        self.request = Request(holder_here(place), NOW, 3600.0)
+        transport = transport_at(Where.REMOTE, Git(place.root, Processes(), dict(os.environ)), "origin")
+        self.keeper = LeaseKeeper(transport, place)
+        self.request = LeaseRequest(holder_here(place), NOW, 3600.0)
         self.issue = MANY
 
     def claim(self) -> float:
@@ -82,7 +85,9 @@ class Field:
 def _claim(issue: int) -> bytes:
     """Return one claim as git's fast-import reads it."""
     holder = Holder(host="bench", user="bench", worktree=f"w{issue}")
-    content = rules.acquired(issue, Request(holder, NOW, 3600.0, branch=f"b{issue}"), fresh_id(), None).to_json()
+    content = rules.acquired_lease(
+        issue, LeaseRequest(holder, NOW, 3600.0, branch=f"b{issue}"), fresh_id(), None
+    ).to_json()
     head = f"commit refs/agentsync/claims/{issue}\ncommitter b <b@example.invalid> 0 +0000\ndata 1\nx\n"
     return head.encode() + f"M 100644 inline claim.json\ndata {len(content)}\n".encode() + content + b"\n"
 

@@ -8,10 +8,10 @@ from functools import reduce
 from pathlib import Path
 
 from agent_sync.record.disk.store import RecordStore
-from agent_sync.record.machine.machine import begun, moved
+from agent_sync.record.machine.machine import with_first_event, with_move
 from agent_sync.record.machine.model import Record
-from agent_sync.record.machine.states import Move, State
-from agent_sync.record.machine.templates import CLAIM_TO_CLOSE, steps_of
+from agent_sync.record.machine.states import CLAIM_TO_CLOSE, RecordMove, RecordState
+from agent_sync.record.machine.templates import steps_of
 from agent_sync.settings import Settings
 
 FEW, MANY = 300, 10_000
@@ -23,7 +23,7 @@ NOW = datetime(2026, 1, 17, tzinfo=UTC)
 
 def noted(record: Record) -> Record:
     """Add an event."""
-    return moved(record, Move.CHECKPOINT, NOW, description="Added nil check for config.Server field")
+    return with_move(record, RecordMove.CHECKPOINT, NOW, description="Added nil check for config.Server field")
 
 
 def grown(directory: Path, events: int) -> RecordStore:
@@ -36,12 +36,12 @@ def grown(directory: Path, events: int) -> RecordStore:
         template=CLAIM_TO_CLOSE,
         created_at=NOW,
         updated_at=NOW,
-        state=State.INITIALIZING,
+        state=RecordState.INITIALIZING,
         steps=steps_of(CLAIM_TO_CLOSE, Settings()),
         worktree="/nowhere",
     )
     store = RecordStore(directory)
-    record = store.create(begun(record, NOW))
+    record = store.create(with_first_event(record, NOW))
     while record.archive.events + len(record.history) < events:
         record = store.update(lambda one: reduce(lambda before, _: noted(before), range(STRIDE), one), NOW)
     return store

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import get_args
 
 import click
+from pydantic import BaseModel
 
 from agent_sync.cli.app import LazyGroup, app
 from agent_sync.cli.help import exit_code_lines
 from agent_sync.cli.table import HOOK_COMMANDS
+from agent_sync.gates.config.tables import CheckFile, ConfigFile, ReviewFile
 from agent_sync.settings import Settings, variables
 from agent_sync.settings.authority import decides
 from agent_sync.task.claim.model import Claim
@@ -70,7 +72,7 @@ def settings_table() -> str:
     for variable, (table, key) in variables().items():
         field = getattr(Settings(), table).__class__.model_fields[key]
         default = json.dumps(field.default, ensure_ascii=False)
-        shown = "(see below)" if isinstance(field.default, tuple) else f"`{default}`"
+        shown = "`[]`" if field.default == () else f"`{default}`"
         rows.append(
             f"| `{table}.{key}` | `{variable}` | {shown} | {decides(f'{table}.{key}')} | {field.description or ''} |"
         )
@@ -110,7 +112,7 @@ def _page(command: click.Command, context: click.Context) -> str:
     return f"## {context.command_path}\n\n```\n{command.get_help(context).rstrip()}\n```"
 
 
-def schema(model: type[Claim | Settings], title: str) -> str:
+def schema(model: type[BaseModel], title: str) -> str:
     """Return the JSON Schema of a file people write."""
     values = {"$schema": "https://json-schema.org/draft/2020-12/schema", **model.model_json_schema(), "title": title}
     return json.dumps(values, indent=2, ensure_ascii=False) + "\n"
@@ -134,6 +136,9 @@ def files() -> dict[Path, str]:
     return {
         SCHEMAS / "claim.schema.json": schema(Claim, ".agent-claim.json"),
         SCHEMAS / "settings.schema.json": schema(Settings, ".agent-sync.toml"),
+        SCHEMAS / "gate.schema.json": schema(ConfigFile, ".gauntlet/config.yml"),
+        SCHEMAS / "gate-check.schema.json": schema(CheckFile, ".gauntlet/checks/NAME.yml"),
+        SCHEMAS / "gate-review.schema.json": schema(ReviewFile, ".gauntlet/reviews/NAME.yml"),
         docs / "lifecycle.md": spliced(docs / "lifecycle.md", lifecycle),
         docs / "settings.md": spliced(docs / "settings.md", {"settings": settings_table()}),
         docs / "cli.md": spliced(docs / "cli.md", {"exit-codes": exit_codes(), "commands": command_pages()}),
