@@ -66,7 +66,7 @@ LEAST_S = 0.5
 
 
 def run(arguments: list[str], raw: bytes) -> None:
-    """Answer one hook event; whatever happens, the session goes on."""
+    """Answer one hook event; whatever happens, the session continues."""
     try:
         status = answer(arguments, raw)
     except Exception as error:  # noqa: BLE001  # hooks fail open: no surprise of ours may stop the agent

@@ -258,7 +258,7 @@ def _has_open_pull(context: Context, lease: Lease) -> bool:
 
 
 def unsettled(issue: int, unknown: Unknown) -> BadLease | LeaseUnsettled:
-    """Return that it cannot be told who holds an issue, and why."""
+    """Return that the holder of an issue is unknown, and why."""
     reason = one_line(unknown.reason, limit=300)
     if unknown.doubt in {Doubt.UNREADABLE, Doubt.TOO_NEW}:
         return BadLease(reason, attempted=f"claiming issue #{issue}", helps="agent-sync next")

@@ -99,7 +99,7 @@ def whereabouts(found: LeaseLost | LeftOnHook) -> str:
 
 
 def must_hold(context: Context, claim: Claim, *, attempted: str) -> None:
-    """Stop a command whose claim is somebody else's now, or cannot be told to be ours."""
+    """Stop a command whose claim is somebody else's now, or not certainly ours."""
     refuse(context, claim, lease_stop(context, claim), attempted=attempted)
 
 

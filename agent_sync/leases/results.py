@@ -8,7 +8,7 @@ from agent_sync.leases.model import Holder, LeaseMode, Tip
 
 
 class Doubt(StrEnum):
-    """Why it cannot be told who holds an issue."""
+    """Why the holder of an issue is unknown."""
 
     UNREACHABLE = "unreachable"  # the ref could not be read
     UNWRITTEN = "unwritten"  # the ref can be read and has not moved, but it could not be written
@@ -34,7 +34,7 @@ class NotHeld:
 
 @dataclass(frozen=True)
 class Unknown:
-    """Whose the lease is cannot be told, which never means that it is free."""
+    """The holder of the lease is unknown, which never means that it is free."""
 
     doubt: Doubt
     reason: str

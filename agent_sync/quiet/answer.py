@@ -103,7 +103,7 @@ def read_stamp(path: str) -> Stamp:
 def picture(
     facts: "list[str]", prefixes: "tuple[str, ...]", paths: "list[str]", environment: "Mapping[str, str]"
 ) -> str:
-    """Return everything an answer depends on, as text: facts, variables by their prefix, and how files lie on disk."""
+    """Return everything an answer depends on, as text: facts, variables by their prefix, and the stats of files."""
     variables = sorted(f"{name}={value}" for name, value in environment.items() if name.startswith(prefixes))
     return "\0".join([__version__, sys.version, *facts, *variables, *(f"{path} {state_of(path)}" for path in paths)])
 
@@ -258,7 +258,7 @@ def watched(where: Place) -> list[str]:
 
 
 def sight_of(paths: list[str]) -> str:
-    """Return how these files lie on disk, as the line of a stamp."""
+    """Return the stats of these files, as the line of a stamp."""
     return "\0".join(part for path in paths for part in (path, state_of(path)))
 
 

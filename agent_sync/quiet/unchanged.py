@@ -1,4 +1,4 @@
-"""Tells whether the very work that passed still lies there: one `git status`, and how the files it names lie on disk.
+"""Tells whether the work that passed is unchanged: one `git status`, and the stats of the files it names.
 
 Like the rest of the quick path it loads `os` alone, and in any doubt it has no answer.
 """

@@ -1,4 +1,4 @@
-"""Which branch a claim works on: a new one from the base as it is on the server now, or one that goes on."""
+"""Which branch a claim works on: a new one from the base as it is on the server now, or one that is continued."""
 
 from dataclasses import dataclass, replace
 
@@ -17,7 +17,7 @@ MOST_SUFFIXES = 1000
 class BranchPlan:
     """The branch of a claim: its name, what it begins at, and what a person should know about that.
 
-    Without a start the branch is here already and goes on; `is_restart` makes one begin anew that has no commits.
+    Without a start the branch exists and is continued; `is_restart` makes one begin anew that has no commits.
     """
 
     name: str
@@ -47,7 +47,7 @@ def new_branch(context: Context, task: Task, wanted: str, *, fetches: bool = Tru
 
 
 def branch_that_goes_on(context: Context, task: Task, name: str) -> BranchPlan:
-    """Return the branch of work that goes on, wherever it is."""
+    """Return the branch of work that is continued, wherever it is."""
     start = context.git.start_of(name, remote=context.settings.git.remote, default=base_of(context, task))
     return BranchPlan(name, start)
 
@@ -73,11 +73,11 @@ def _plan(context: Context, name: str, base: str, *, is_asked_for: bool) -> Bran
         return BranchPlan(name, start)
     tracking = f"refs/remotes/{remote}/{base}"
     if not git.remote_head_of(remote, base):
-        return BranchPlan(name, start, (f"branch {name} is here already and goes on",))
+        return BranchPlan(name, start, (f"branch {name} exists and is continued",))
     distances = [git_branches.distance(git, head, tracking) for head in found]
     furthest = max((one for one in distances if one), key=lambda one: (one.ahead, one.behind), default=None)
     if is_asked_for:
-        note = f"branch {name} goes on ({furthest} of {remote}/{base})"
+        note = f"branch {name} is continued ({furthest} of {remote}/{base})"
         return BranchPlan(name, start, (note,) if furthest and furthest.behind else ())
     elsewhere = git_branches.worktree_of(git, name) not in {"", context.place.root}
     if furthest and furthest.ahead == 0 and not elsewhere:
@@ -86,7 +86,7 @@ def _plan(context: Context, name: str, base: str, *, is_asked_for: bool) -> Bran
     free = _free_name(context, name)
     note = (
         f"branch {name} is from earlier ({furthest} of {remote}/{base}) and was not used: {free} starts from "
-        f"{remote}/{base}. To go on with it: agent-sync release, then agent-sync claim ISSUE --branch {name}"
+        f"{remote}/{base}. To continue it: agent-sync release, then agent-sync claim ISSUE --branch {name}"
     )
     return BranchPlan(free, tracking, (note,))
 

@@ -152,7 +152,7 @@ def _keep_out_of_git(context: Context, place: Place) -> tuple[str, ...]:
 
 
 def _branch_plan(context: Context, task: Task, wish: Wish, own: str | None) -> BranchPlan:
-    """Return the branch to work on; work that this clone or a worker's hook has begun goes on where it is."""
+    """Return the branch to work on; work that this clone or a worker's hook has begun continues where it is."""
     begun = wish.held.lease.branch if wish.held else ""
     if own or begun:
         return branch_that_goes_on(context, task, wish.branch or begun or usual_name(context, task))

@@ -52,7 +52,7 @@ from agent_sync.task.decision.needs import (
     next_look_at,
 )
 from agent_sync.task.decision.pull_text import claim_marker
-from agent_sync.task.decision.steps import STEPS, TaskStep
+from agent_sync.task.decision.steps import STEPS, PhaseStep
 from agent_sync.worktree import WATCHER_LOCK
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def drive(context: Context, trigger: Trigger, *, session_id: str, gate: GateSeen
     facts = Facts(clock.now(), context.settings, session_id, context.outbox.known_ids(), gate=gate)
     if not needs(trigger, claim, facts) and not decide(trigger, claim, facts):
         # What depends on the session cannot be answered by a stamp that knows none.
-        depends_on_session = claim.is_lost or STEPS[trigger][claim.phase] is TaskStep.REMIND
+        depends_on_session = claim.is_lost or STEPS[trigger][claim.phase] is PhaseStep.REMIND
         return EventPart(was_idle=not depends_on_session, due=next_look_at(trigger, claim, facts))
     if trigger is Trigger.SYNC:
         with acting_alone(context, "syncing"):

@@ -67,7 +67,7 @@ def test_old_branch_is_announced_and_not_used(theatre):
     assert theatre.stage.claim()["branch"] == f"{BRANCH}-2"
 
 
-def test_old_branch_goes_on_where_it_is_asked_for(theatre):
+def test_old_branch_is_continued_where_it_is_asked_for(theatre):
     """With `--branch` the work goes on, and how far it is behind is said."""
     theatre.stage.command("claim", "42")
     theatre.stage.commit("work.txt", "work\n", "Add a lock")
@@ -75,7 +75,7 @@ def test_old_branch_goes_on_where_it_is_asked_for(theatre):
     theatre.stage.act("push_commit", branch="main", path="new.txt", content="new\n")
     played = theatre.stage.command("claim", "42", "--branch", BRANCH)
     assert theatre.git("log", "-1", "--format=%s") == "Add a lock"
-    assert f"branch {BRANCH} goes on (1 behind, 1 ahead of origin/main)" in played.stderr
+    assert f"branch {BRANCH} is continued (1 behind, 1 ahead of origin/main)" in played.stderr
 
 
 def test_branch_without_work_starts_again(theatre):

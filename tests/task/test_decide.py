@@ -15,7 +15,7 @@ from agent_sync.task.decision.facts import Branch, ClosingFacts, Facts, GateSeen
 from agent_sync.task.decision.feedback.checks import CI, CheckRun
 from agent_sync.task.decision.needs import AskBranch, AskCard, AskClosing, AskGate, AskLookup, AskPull, needs
 from agent_sync.task.decision.pull_text import claim_marker
-from agent_sync.task.decision.steps import STEPS, TaskStep
+from agent_sync.task.decision.steps import STEPS, PhaseStep
 
 SHA = "a" * 40
 HERE = Branch(SHA, is_current=True)
@@ -55,7 +55,7 @@ def kinds(decided):
 @pytest.mark.parametrize("phase", Phase)
 def test_every_trigger_and_phase_has_a_step(trigger, phase):
     """No combination is left to chance: the table names a step for each."""
-    assert isinstance(STEPS[trigger][phase], TaskStep)
+    assert isinstance(STEPS[trigger][phase], PhaseStep)
 
 
 @pytest.mark.parametrize("trigger", Trigger)

@@ -33,7 +33,7 @@ _EXAMPLE = "agent-sync claim 42, or agent-sync claim --next"
 @click.option("--next", "take_next", is_flag=True, help="Take the first ready task of the board.")
 @click.option("--worktree", "in_worktree", is_flag=True, help="Work in a new worktree beside this one.")
 @click.option(
-    "--branch", default="", help="Use this branch instead of claude/<slug>-<issue>, and go on with it if it is there."
+    "--branch", default="", help="Use this branch instead of claude/<slug>-<issue>, and continue it if it exists."
 )
 @click.option("--take-over", is_flag=True, help="Take it from a holder that is gone, on the same branch.")
 @click.option("--local", is_flag=True, help="Keep the claim in this clone only: no other machine sees it.")

@@ -1,4 +1,4 @@
-"""One run while it goes on: what every gate of it needs."""
+"""One run in progress: what every gate of it needs."""
 
 import time
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Puts a run into words: the lines while it goes on, the summary at its end, the part for a pull request."""
+"""Puts a run into words: the lines while it runs, the summary at its end, the part for a pull request."""
 
 from agent_sync.gates.plan.plan import gate_name
 from agent_sync.gates.run.excerpt import failing_output

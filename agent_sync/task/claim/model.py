@@ -88,7 +88,7 @@ def _moment_or_never(value: object) -> datetime | None:
         moment = datetime.fromisoformat(str(value))
     except ValueError:
         return None
-    # Beyond these years a moment cannot be told in other time zones, or reckoned with.
+    # Beyond these years a moment cannot be converted to other time zones or added to.
     if not FIRST_YEAR <= moment.year <= LAST_YEAR:
         return None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -278,7 +278,7 @@ class LeftOnHook:
 
 @dataclass(frozen=True)
 class LeaseUnknown:
-    """Whether the lease still holds cannot be told; nothing was written, and a later event tries again."""
+    """Whether the lease still holds is unknown; nothing was written, and a later event tries again."""
 
     reason: str
     helps: str = "run the same command again"

@@ -30,7 +30,7 @@ from agent_sync.task.decision.notice import Notice, as_told
 from agent_sync.task.decision.once import record_change, say_now, say_once
 from agent_sync.task.decision.pull_orders import NO_EXTRAS, extras_of, update_of
 from agent_sync.task.decision.pull_text import NO_BRANCH, NO_GATE, claim_marker, pull_body, pull_title
-from agent_sync.task.decision.steps import STEPS, TaskStep
+from agent_sync.task.decision.steps import STEPS, PhaseStep
 
 # Whoever works on an issue that is somebody else's is told by the first of these in every session.
 REMINDING = frozenset({Trigger.STOP, Trigger.IDLE, Trigger.PROMPT, Trigger.SYNC})
@@ -43,20 +43,20 @@ def decide(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Action, ...]:
     if claim.is_lost:
         return say_once(facts, messages.lease_lost(claim, facts.session_id)) if trigger in REMINDING else ()
     step = STEPS[trigger][claim.phase]
-    if step is TaskStep.NOTHING:
+    if step is PhaseStep.NOTHING:
         return ()
     if is_paused(claim, facts):
         return say_once(facts, messages.github_paused(claim))
     match step:
-        case TaskStep.SYNC_BOARD:
+        case PhaseStep.SYNC_BOARD:
             return _sync_board(trigger, claim, facts)
-        case TaskStep.OPEN_PULL:
+        case PhaseStep.OPEN_PULL:
             return _open_pull(claim, facts)
-        case TaskStep.WATCH_PULL:
+        case PhaseStep.WATCH_PULL:
             return _watch_pull(trigger, claim, facts)
-        case TaskStep.CLOSE:
+        case PhaseStep.CLOSE:
             return _close(claim, facts)
-        case TaskStep.REMIND:
+        case PhaseStep.REMIND:
             return tuple(action for notice in _reminder(trigger, claim, facts) for action in say_once(facts, notice))
         case _:
             assert_never(step)

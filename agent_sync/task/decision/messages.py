@@ -250,7 +250,7 @@ def lease_unknown(claim: Claim, reason: str, session: str) -> Notice:
 
 
 def record_unwritten(trouble: str) -> Notice:
-    """The recovery record could not be kept; the task itself goes on."""
+    """The recovery record could not be kept; the task itself continues."""
     text = f"agent-sync: {RECORD_UNWRITTEN}: {trouble}"
     return Notice(f"record:{text}", text)
 

@@ -7,7 +7,7 @@ from agent_sync.task.claim.model import Claim
 from agent_sync.task.decision.facts import Facts, GateSeen, Pull, PullState, Trigger
 from agent_sync.task.decision.feedback.checks import CI, CheckRun, ChecksVerdict
 from agent_sync.task.decision.feedback.merging import pull_verdict
-from agent_sync.task.decision.steps import STEPS, TaskStep
+from agent_sync.task.decision.steps import STEPS, PhaseStep
 
 # A board that could not be updated is tried again after this long: somebody may have mended it.
 BOARD_RETRY = timedelta(minutes=10)
@@ -75,15 +75,15 @@ def needs(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Question, ...]:
     if not claim.may_act or is_paused(claim, facts):
         return ()
     match STEPS[trigger][claim.phase]:
-        case TaskStep.OPEN_PULL:
+        case PhaseStep.OPEN_PULL:
             return _for_opening(claim, facts)
-        case TaskStep.WATCH_PULL:
+        case PhaseStep.WATCH_PULL:
             return _for_watching(trigger, claim, facts)
-        case TaskStep.CLOSE:
+        case PhaseStep.CLOSE:
             return _for_closing(claim, facts)
-        case TaskStep.SYNC_BOARD:
+        case PhaseStep.SYNC_BOARD:
             return _for_board(trigger, claim, facts)
-        case TaskStep.REMIND | TaskStep.NOTHING:
+        case PhaseStep.REMIND | PhaseStep.NOTHING:
             return ()
 
 
@@ -106,8 +106,8 @@ def is_poll_due(claim: Claim, facts: Facts) -> bool:
 def next_look_at(trigger: Trigger, claim: Claim, facts: Facts) -> datetime | None:
     """Return when time alone makes `trigger` ask something that it does not ask now."""
     moments = [claim.not_before]
-    if claim.may_act and STEPS[trigger][claim.phase] not in {TaskStep.NOTHING, TaskStep.REMIND}:
-        is_watched = STEPS[trigger][claim.phase] is TaskStep.WATCH_PULL and not claim.closed_unmerged
+    if claim.may_act and STEPS[trigger][claim.phase] not in {PhaseStep.NOTHING, PhaseStep.REMIND}:
+        is_watched = STEPS[trigger][claim.phase] is PhaseStep.WATCH_PULL and not claim.closed_unmerged
         moments.append(next_poll_at(claim, facts.now, facts.settings.checks.backoff_s) if is_watched else None)
         moments.append(_board_retry_at(claim, facts) if _is_card_wrong(claim) else None)
     return min((moment for moment in moments if moment), default=None)

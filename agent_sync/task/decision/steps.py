@@ -33,7 +33,7 @@ from agent_sync.task.decision.facts import Trigger
 from agent_sync.task.decision.feedback.feedback_actions import JobsRerun, ReviewRequested
 
 
-class TaskStep(Enum):
+class PhaseStep(Enum):
     """What a trigger is good for in a phase."""
 
     NOTHING = "nothing"
@@ -45,29 +45,29 @@ class TaskStep(Enum):
 
 
 _ACTING = {
-    Phase.CODING: TaskStep.SYNC_BOARD,
-    Phase.READY_FOR_PR: TaskStep.OPEN_PULL,
-    Phase.PR_CREATED: TaskStep.WATCH_PULL,
-    Phase.CHECKS_RUNNING: TaskStep.WATCH_PULL,
-    Phase.MERGED_DETECTED: TaskStep.SYNC_BOARD,
-    Phase.DONE: TaskStep.CLOSE,
+    Phase.CODING: PhaseStep.SYNC_BOARD,
+    Phase.READY_FOR_PR: PhaseStep.OPEN_PULL,
+    Phase.PR_CREATED: PhaseStep.WATCH_PULL,
+    Phase.CHECKS_RUNNING: PhaseStep.WATCH_PULL,
+    Phase.MERGED_DETECTED: PhaseStep.SYNC_BOARD,
+    Phase.DONE: PhaseStep.CLOSE,
 }
-_QUIET = dict.fromkeys(Phase, TaskStep.NOTHING)
+_QUIET = dict.fromkeys(Phase, PhaseStep.NOTHING)
 
-STEPS: dict[Trigger, dict[Phase, TaskStep]] = {
+STEPS: dict[Trigger, dict[Phase, PhaseStep]] = {
     # The turn must not wait for CI: watching is left to the idle session.
-    Trigger.STOP: _ACTING | {Phase.PR_CREATED: TaskStep.SYNC_BOARD, Phase.CHECKS_RUNNING: TaskStep.SYNC_BOARD},
+    Trigger.STOP: _ACTING | {Phase.PR_CREATED: PhaseStep.SYNC_BOARD, Phase.CHECKS_RUNNING: PhaseStep.SYNC_BOARD},
     Trigger.IDLE: _ACTING,
     Trigger.REWAKE: _ACTING,
     Trigger.SYNC: _ACTING,
     # What became of the pull request overnight is told at once; everything else waits for the turn's end.
     Trigger.SESSION_START: _QUIET
     | {
-        Phase.PR_CREATED: TaskStep.WATCH_PULL,
-        Phase.CHECKS_RUNNING: TaskStep.WATCH_PULL,
-        Phase.MERGED_DETECTED: TaskStep.REMIND,
+        Phase.PR_CREATED: PhaseStep.WATCH_PULL,
+        Phase.CHECKS_RUNNING: PhaseStep.WATCH_PULL,
+        Phase.MERGED_DETECTED: PhaseStep.REMIND,
     },
-    Trigger.PROMPT: _QUIET | {Phase.MERGED_DETECTED: TaskStep.REMIND},
+    Trigger.PROMPT: _QUIET | {Phase.MERGED_DETECTED: PhaseStep.REMIND},
     Trigger.TOOL: _QUIET,
 }
 

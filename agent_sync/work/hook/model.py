@@ -134,7 +134,7 @@ class HookResult(Shape):
 
 
 class Handoff(Shape):
-    """Where the next session goes on; replaced by the next handoff, never piled up."""
+    """Where the next session continues; replaced by the next handoff, never piled up."""
 
     model_config = ConfigDict(alias_generator=None)
 

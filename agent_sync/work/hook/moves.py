@@ -63,7 +63,7 @@ def after_sling(before: WorkHook | None, work: Assignment, holding: Holding, wor
 
 
 def after_start(before: WorkHook, holding: Holding, now: datetime, *, is_resumed: bool) -> Moved:
-    """Begin the work, or go on with it: going on is the same attempt, beginning a new one."""
+    """Begin the work, or continue it: continuing is the same attempt, beginning a new one."""
     task = _task_of(before)
     status = _status(state_after(before.state, HookMove.START), holding, now)
     tried = before.attempts if is_resumed else attempts.with_new_attempt(before.attempts, task.id, now)

@@ -50,7 +50,7 @@ MOVES: dict[WorkState, dict[HookMove, WorkState]] = {
     },
     WorkState.HANDED_OFF: {
         HookMove.START: WorkState.IN_PROGRESS,
-        # A session that goes on for a moment after its handoff replaces it.
+        # A session that runs for a moment after its handoff replaces it.
         HookMove.HAND_OFF: WorkState.HANDED_OFF,
         HookMove.BLOCK: WorkState.BLOCKED,
         HookMove.REQUEUE: WorkState.PENDING,
@@ -62,7 +62,7 @@ MOVES: dict[WorkState, dict[HookMove, WorkState]] = {
     WorkState.CANCELLED: {HookMove.SLING: WorkState.PENDING, HookMove.CLEAR: WorkState.EMPTY},
 }
 TERMINAL = frozenset({WorkState.COMPLETE, WorkState.FAILED, WorkState.CANCELLED})
-# Work that waits for somebody to begin or go on with it.
+# Work that waits for somebody to begin or continue it.
 WAITING = frozenset({WorkState.PENDING, WorkState.HANDED_OFF, WorkState.BLOCKED})
 ACTIVE = WAITING | {WorkState.IN_PROGRESS}
 

@@ -20,7 +20,7 @@ CLONE_ONLY = "holds for this clone only"
 
 @dataclass(frozen=True)
 class HookSeen:
-    """One hook ref: its commit, and what hangs on it or why that cannot be told."""
+    """One hook ref: its commit, and what hangs on it or why that is unknown."""
 
     name: WorkerName
     sha: str
