@@ -44,6 +44,12 @@ class Gateway(Protocol):
     def pull(self, number: int, *, with_checks: bool, issue: int | None = None) -> Pull:
         """Return one pull request; if asked, with the checks of its head commit and whether an issue is closed."""
 
+    def many_pulls(self, numbers: Sequence[int]) -> Mapping[int, Pull]:
+        """Return many pull requests with their checks, fifty to a request; those that cannot be seen are left out.
+
+        Of a thread only the last remark is there, and neither comments nor texts of reviews.
+        """
+
     def branch_pull(self, branch: str) -> Pull | None:
         """Return the newest pull request of a branch of this repository."""
 

@@ -42,6 +42,10 @@ class UnaskedGitHub(Gateway):
         """Fail."""
         _fail("pull", number, with_checks, issue)
 
+    def many_pulls(self, numbers: Sequence[int]) -> Mapping[int, Pull]:
+        """Fail."""
+        _fail("many_pulls", numbers)
+
     def branch_pull(self, branch: str) -> Pull | None:
         """Fail."""
         _fail("branch_pull", branch)
