@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from agent_sync.gateway.issue_briefs import brief_in
 from agent_sync.gateway.pulls.conversations import with_feedback
 from agent_sync.gateway.reads import check_of, pull_of
 from agent_sync.gateway.transport.answer import GraphQLAnswer, Json, nodes_of
@@ -25,15 +26,15 @@ MOST_PAGES = 30
 class PullReads(Line):
     """One pull request, looked at again and again."""
 
-    def pull(self, number: int, *, with_checks: bool, issue: int | None = None) -> Pull:
+    def pull(self, number: int, *, with_checks: bool, issue: int | None = None, with_text: bool = False) -> Pull:
         """Return one pull request; checks that are refused to this token are None, with the reason."""
-        answer = _page(self, number, with_checks=with_checks, issue=issue)
-        is_closed = answer.at(*ISSUE, "state") == "CLOSED"
+        asked = {"issue": issue, "withIssue": True, "withText": with_text} if issue is not None else {}
+        answer = _page(self, number, with_checks=with_checks, **asked)
+        about = {"is_issue_closed": answer.at(*ISSUE, "state") == "CLOSED", "brief": brief_in(self, answer.at(*ISSUE))}
         if not with_checks:
-            return replace(_polled_pull(answer, number), is_issue_closed=is_closed)
+            return replace(_polled_pull(answer, number), **about)
         answer, checks = _all_checks(self, answer, number)
-        found = with_checks_seen(self, _polled_pull(answer, number), checks)
-        return replace(found, is_issue_closed=is_closed)
+        return replace(with_checks_seen(self, _polled_pull(answer, number), checks), **about)
 
 
 def with_checks_seen(line: Line, pull: Pull, checks: tuple[CheckRun, ...] | None) -> Pull:
@@ -47,11 +48,10 @@ def _polled_pull(answer: GraphQLAnswer, number: int) -> Pull:
     return with_feedback(pull_of(node), node)
 
 
-def _page(
-    line: Line, number: int, *, with_checks: bool, after: str | None = None, issue: int | None = None
-) -> GraphQLAnswer:
-    asked = {"checks": with_checks, "after": after, "issue": issue or 0, "withIssue": issue is not None}
-    call = _call(number, line.names | {"number": number} | asked)
+def _page(line: Line, number: int, *, with_checks: bool, **asked: object) -> GraphQLAnswer:
+    """Ask once; `asked` are further values: which page of the checks, and what to tell of the issue."""
+    rest = {"after": None, "issue": 0, "withIssue": False, "withText": False}
+    call = _call(number, line.names | {"number": number, "checks": with_checks} | rest | asked)
     answer = line.send(call)
     if answer.is_unknown_to_server:
         # An Enterprise server that does not know merge queues, rules or workflow runs of a commit.
