@@ -28,6 +28,8 @@ GATE_SNAPSHOTS = "snapshots"
 GATE_REVIEWS = "reviews"
 # gates, shared by all worktrees
 GATE_PASSES = "passes"
+# task: what people wrote about the claimed issue
+ISSUE_NOTE = "issue.json"
 # task, record, work: watched by the quiet path
 OUTBOX_FILE = "outbox.json"
 RECORD_POINTER = "record"

@@ -7,6 +7,7 @@ from agent_sync.gateway.board_filters import column_filter, empty_filter, field_
 from agent_sync.gateway.board_items import issues_in, own_issues
 from agent_sync.gateway.board_pages import BoardPages, board_call, pages, usable
 from agent_sync.gateway.cards import board_owner, board_variables, follow_rename, options_of
+from agent_sync.gateway.issue_briefs import brief_in
 from agent_sync.gateway.transport.answer import Json, nodes_of
 from agent_sync.gateway.transport.line import Call, Line, thing_at
 from agent_sync.gateway.transport.token import Area
@@ -22,11 +23,12 @@ _URGENT = ("first", "second", "third")
 class BoardReads(BoardPages):
     """The board as a whole."""
 
-    def board(self) -> BoardSeen | None:
+    def board(self, issue: int | None = None) -> BoardSeen | None:
         """Return the columns of the board and the cards of the first three; None where none is configured."""
         if self.settings.project.number is None:
             return None
-        call = board_call(self, "board", _column_variables(self))
+        asked = {"issue": issue or 0, "withIssue": issue is not None}
+        call = board_call(self, "board", _column_variables(self) | asked)
         answer = send_by_weight(self, call)
         if answer.is_unknown_to_server:
             call = replace(call, document="board_filtered")
@@ -34,7 +36,7 @@ class BoardReads(BoardPages):
         if answer.is_unknown_to_server:
             return _count_columns(self)
         if follow_rename(self, answer):
-            answer = send_by_weight(self, board_call(self, call.document, _column_variables(self)))
+            answer = send_by_weight(self, board_call(self, call.document, _column_variables(self) | asked))
         project = thing_at(usable(self, answer, call), call, *PROJECT)
         shown = {column: project[column] for column in COLUMNS if column in project}
         counts = {column: int(connection["totalCount"]) for column, connection in shown.items()}
@@ -43,7 +45,8 @@ class BoardReads(BoardPages):
         if is_cut and call.document == "board":
             found["ready"] = _with_urgent(self, project, found["ready"])
         elsewhere = int(project["readyAnywhere"]["totalCount"]) - counts["ready"]
-        return _board_seen(project, self.settings.board, counts, found, elsewhere=max(0, elsewhere))
+        seen = _board_seen(project, self.settings.board, counts, found, elsewhere=max(0, elsewhere))
+        return replace(seen, brief=brief_in(self, answer.at("repository", "issue")))
 
     def boards(self) -> tuple[BoardShape, ...]:
         """Return the configured board; else those linked to the repository, else those of its owner."""

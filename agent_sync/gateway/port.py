@@ -41,8 +41,14 @@ class Gateway(Protocol):
     def add_extras(self, pull: Pull, extras: PullExtras) -> tuple[str, ...]:
         """Ask for reviews, put labels on and order the merge; return what was refused, as sentences."""
 
-    def pull(self, number: int, *, with_checks: bool, issue: int | None = None) -> Pull:
-        """Return one pull request; if asked, with the checks of its head commit and whether an issue is closed."""
+    def pull(self, number: int, *, with_checks: bool, issue: int | None = None, with_text: bool = False) -> Pull:
+        """Return one pull request; if asked, with the checks of its head commit, and an issue's state and text."""
+
+    def many_pulls(self, numbers: Sequence[int]) -> Mapping[int, Pull]:
+        """Return many pull requests with their checks, fifty to a request; those that cannot be seen are left out.
+
+        Of a thread only the last remark is there, and neither comments nor texts of reviews.
+        """
 
     def branch_pull(self, branch: str) -> Pull | None:
         """Return the newest pull request of a branch of this repository."""
@@ -86,8 +92,11 @@ class Gateway(Protocol):
     def file_issue(self, title: str, body: str, *, marker: str) -> int:
         """Open an issue and return its number; where one has the marker in its text, none is opened."""
 
-    def board(self) -> BoardSeen | None:
-        """Return the board's columns and the cards of the first three in one request; None where none is configured."""
+    def board(self, issue: int | None = None) -> BoardSeen | None:
+        """Return the board's columns and the cards of the first three in one request; None where none is configured.
+
+        With it comes what people wrote about `issue`.
+        """
 
     def board_columns(self, limit: int) -> tuple[BoardColumn, ...]:
         """Return the columns in the board's own order, each with its first `limit` issues of any repository."""

@@ -15,6 +15,7 @@ from agent_sync.gateway.cards import (
     item_on,
     values_of,
 )
+from agent_sync.gateway.issue_briefs import brief_in
 from agent_sync.gateway.pulls.conversations import with_feedback
 from agent_sync.gateway.relatives import RELATIVES, holders_of, open_blockers_of, parent_in, relatives_in
 from agent_sync.gateway.transport.answer import GraphQLAnswer, Json, nodes_of
@@ -128,6 +129,7 @@ class TaskReads(Line):
             bots=holders.bots,
             assignee_ids=holders.ids,
             rival_pulls=holders.rival_pulls,
+            brief=brief_in(self, found),
         )
 
 

@@ -11,7 +11,15 @@ from agent_sync.task.decision.tasks import LinkedPull
 # One relative that this token may not see must not hide the issue itself.
 RELATIVES = tuple(
     (*ISSUE, name)
-    for name in ("parent", "blockedBy", "subIssues", "assignedActors", "closedByPullRequestsReferences", "issueType")
+    for name in (
+        "parent",
+        "blockedBy",
+        "blocking",
+        "subIssues",
+        "assignedActors",
+        "closedByPullRequestsReferences",
+        "issueType",
+    )
 )
 _BOT = "[bot]"
 _PROGRAMS = frozenset({"Bot"})

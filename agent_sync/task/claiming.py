@@ -28,8 +28,10 @@ from agent_sync.task.claim.store import ClaimStore
 from agent_sync.task.decision.claimable import agent_name, objection, warnings
 from agent_sync.task.decision.decide import card_change
 from agent_sync.task.decision.facts import Card, NoCard, PullState
+from agent_sync.task.decision.issue_brief import IssueBrief
 from agent_sync.task.decision.outside_text import one_line
 from agent_sync.task.decision.tasks import Task
+from agent_sync.task.issue_notes import keep_brief
 from agent_sync.worktree import CLAIM_NAME, Place, worktree
 
 
@@ -60,6 +62,8 @@ class Taken:
     is_restored: bool
     # For whom the claim holds, as a sentence.
     scope: str = ""
+    # What people wrote about the issue, without secrets.
+    brief: IssueBrief | None = None
 
 
 def unfinished_claim(context: Context) -> Claim | None:
@@ -81,7 +85,8 @@ def finish(context: Context, claim: Claim) -> Taken:
         fence.keeper_of(context, claim.lease).confirm(fence.proof_in(claim, claim.lease))
     mirrored, trouble = _mirror(context, task, context.store, claim)
     found = _scope(context, mirrored)
-    return Taken(mirrored, context.place.root, one_line(task.title), (), trouble, is_restored=True, scope=found)
+    title, brief = one_line(task.title), keep_brief(context, task.brief)
+    return Taken(mirrored, context.place.root, title, (), trouble, is_restored=True, scope=found, brief=brief)
 
 
 def claim_warnings(context: Context, task: Task, wish: Wish) -> tuple[str, ...]:
@@ -140,7 +145,8 @@ def take(context: Context, task: Task, wish: Wish) -> Taken:
     if plan.start and not is_restored:
         link_branch(context, task, plan, claim)
     found = _scope(context, claim, hold.reason)
-    return Taken(claim, place.root, one_line(task.title), warned, trouble, is_restored=is_restored, scope=found)
+    brief = keep_brief(context, task.brief, place)
+    return Taken(claim, place.root, title, warned, trouble, is_restored=is_restored, scope=found, brief=brief)
 
 
 def _keep_out_of_git(context: Context, place: Place) -> tuple[str, ...]:

@@ -165,12 +165,12 @@ def _ask_needed(context: Context, trigger: Trigger, claim: Claim, facts: Facts) 
     while questions := needs(trigger, claim, facts):
         for question in questions:
             began, before = time.monotonic(), context.requests
-            facts = _answer_question(context, question, claim, facts)
+            facts = _answer_question(context, trigger, question, claim, facts)
             _log_step(context, type(question).__name__, began, before, trigger=trigger, phase=claim.phase)
     return facts
 
 
-def _answer_question(context: Context, question: Question, claim: Claim, facts: Facts) -> Facts:
+def _answer_question(context: Context, trigger: Trigger, question: Question, claim: Claim, facts: Facts) -> Facts:
     match question:
         case AskBranch(branch):
             from agent_sync.gates.pull import branch_seen
@@ -184,7 +184,14 @@ def _answer_question(context: Context, question: Question, claim: Claim, facts: 
         case AskLookup(branch, issue):
             return replace(facts, lookup=context.gateway.lookup(branch=branch, issue=issue))
         case AskPull(number, issue):
-            return replace(facts, pull=context.gateway.pull(number, with_checks=True, issue=issue))
+            # A session is told of its issue again; where a board is asked for, that answer brings it.
+            with_text = trigger is Trigger.SESSION_START and context.settings.project.number is None
+            pull = context.gateway.pull(number, with_checks=True, issue=issue, with_text=with_text)
+            if pull.brief:
+                from agent_sync.task.issue_notes import keep_brief
+
+                keep_brief(context, pull.brief)
+            return replace(facts, pull=pull)
         case AskFailures(sha, checks):
             from agent_sync.task.failures.reading import read_failures
 

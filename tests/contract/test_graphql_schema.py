@@ -5,7 +5,8 @@ import pytest
 from graphql import build_schema, parse, validate, validate_schema
 from schema_subset import differences
 
-from agent_sync.gateway.transport.line import document
+from agent_sync.gateway.pulls.many_polls import MOST_AT_ONCE, poll_many_operation
+from agent_sync.gateway.transport.line import document, with_fragments
 
 SDL = (files("agent_sync.emulator") / "schema.graphql").read_text("utf-8")
 QUERIES = files("agent_sync.gateway") / "queries"
@@ -33,6 +34,14 @@ def test_every_document_is_valid_here(name):
 def test_every_document_is_valid_at_github(name, published_schema):
     """Every document the gateway sends is valid by GitHub's published schema."""
     assert validate(published_schema, parse(document(name))) == []
+
+
+@pytest.mark.parametrize("fragment", ["Polled", "PolledPlainly"])
+def test_a_round_over_many_pull_requests_is_valid(fragment, published_schema):
+    """The document that is made for a round is valid here and by GitHub's published schema."""
+    made = parse(with_fragments(poll_many_operation(range(1, 1 + MOST_AT_ONCE), fragment)))
+    assert validate(build_schema(SDL), made) == []
+    assert validate(published_schema, made) == []
 
 
 @pytest.mark.parametrize("tried", TRIED, ids=lambda path: path.stem)

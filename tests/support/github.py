@@ -82,7 +82,14 @@ class FakeGitHub(UnaskedGitHub):
         self._moved(change)
         return (), ""
 
-    def pull(self, number: int, *, with_checks: bool, issue: int | None = None) -> Pull:
+    def pull(
+        self,
+        number: int,
+        *,
+        with_checks: bool,
+        issue: int | None = None,
+        with_text: bool = False,  # noqa: ARG002
+    ) -> Pull:
         """Return one pull request, its checks and the issue's state only if asked."""
         self._called("pull")
         found = next(pull for pull in self.pulls if pull.number == number)

@@ -38,9 +38,13 @@ class UnaskedGitHub(Gateway):
         """Fail."""
         _fail("add_extras", pull, extras)
 
-    def pull(self, number: int, *, with_checks: bool, issue: int | None = None) -> Pull:
+    def pull(self, number: int, *, with_checks: bool, issue: int | None = None, with_text: bool = False) -> Pull:
         """Fail."""
-        _fail("pull", number, with_checks, issue)
+        _fail("pull", number, with_checks, issue, with_text)
+
+    def many_pulls(self, numbers: Sequence[int]) -> Mapping[int, Pull]:
+        """Fail."""
+        _fail("many_pulls", numbers)
 
     def branch_pull(self, branch: str) -> Pull | None:
         """Fail."""
@@ -98,9 +102,9 @@ class UnaskedGitHub(Gateway):
         """Fail."""
         _fail("file_issue", title, body, marker)
 
-    def board(self) -> BoardSeen | None:
+    def board(self, issue: int | None = None) -> BoardSeen | None:
         """Fail."""
-        _fail("board")
+        _fail("board", issue)
 
     def board_columns(self, limit: int) -> tuple[BoardColumn, ...]:
         """Fail."""

@@ -9,6 +9,7 @@ from agent_sync.cli.asking import is_terminal
 from agent_sync.cli.console import working
 from agent_sync.cli.here import context_here, is_session
 from agent_sync.cli.issue_numbers import issue_number, qualified_issue
+from agent_sync.cli.task.issue_brief import brief_values, tell_brief
 from agent_sync.cli.task.next import ready_issues
 from agent_sync.context import Context
 from agent_sync.errors import BadInput, Conflict, Exit, NotFound
@@ -62,7 +63,8 @@ def command(
 
     Gets the issue's lease, a ref on the remote that one worktree at a time can have; then makes or checks out the
     branch, writes .agent-claim.json, assigns you, moves the card to In Progress and fills the Agent field. Refuses an
-    issue that is closed, blocked or held by somebody else (exit code 3, and nothing is written). Inside a session of
+    issue that is closed, blocked or held by somebody else (exit code 3, and nothing is written). Prints what the issue
+    says: the description, comments of people with write access, and related issues. Inside a session of
     Claude Code the lease expires unless the hooks renew it; made by hand it never does. Exit code 8: claimed
     but GitHub is not fully updated, or the result could not be confirmed; run it again.
 
@@ -213,6 +215,7 @@ def _values(taken: Taken) -> dict[str, object]:
         "restored": taken.is_restored,
         "lease": json.loads(taken.claim.lease.model_dump_json()) if taken.claim.lease else None,
         "scope": taken.scope,
+        "issue": brief_values(taken.brief) if taken.brief else None,
     }
 
 
@@ -223,6 +226,7 @@ def _tell(taken: Taken) -> None:
     verb = "Restored the claim of" if taken.is_restored else "Claimed"
     where = f"on branch {claim.branch} in {taken.root}. {taken.scope}".rstrip()
     click.echo(f"{verb} issue #{claim.issue_number} {quoted(taken.title)} {where}")
+    tell_brief(taken.brief)
     if taken.trouble:
         click.echo(f"Claimed, but GitHub was only partly updated: {taken.trouble}", err=True)
         click.echo("  try: agent-sync sync", err=True)

@@ -11,6 +11,7 @@ import click
 from agent_sync.cli.console import working
 from agent_sync.cli.here import context_here
 from agent_sync.cli.issue_numbers import issue_number
+from agent_sync.cli.task.issue_brief import brief_values, tell_brief
 from agent_sync.cli.work import worker_care, worker_views
 from agent_sync.cli.work.worker_views import hook_values, print_notes
 from agent_sync.context import Context
@@ -144,6 +145,7 @@ def _values(begun: Begun) -> dict[str, object]:
         "reason": work.decision.reason,
         "hook": hook_values(work.worker, work.hook) if work.hook else None,
         "lease": {"epoch": lease.epoch, "nonce": lease.nonce, "sha": work.tip.sha} if lease and work.tip else None,
+        "issue": brief_values(begun.local.brief) if begun.local and begun.local.brief else None,
         "notes": list(begun.notes),
     }
 
@@ -158,6 +160,7 @@ def _tell_taken(begun: Begun) -> None:
     click.echo(f"{verb} {work.hook.task.id} on branch {quoted(status.branch, limit=100)}: {work.decision.reason}.")
     if work.hook.handoff:
         click.echo(f"Resume point: {quoted(work.hook.handoff.resume_point or 'the last commit', limit=1000)}")
+    tell_brief(begun.local.brief if begun.local else None)
 
 
 def _number(text: str) -> int:

@@ -13,18 +13,27 @@ from agent_sync.task.decision.tasks import BoardSeen
 def part(context: Context, _event: HookEvent, _gate: object) -> EventPart:
     """Begin to ask for the board where something else will be asked too."""
     if context.settings.project.number is not None and context.store.file.exists():
-        context.board_ahead = ask_board(context)
+        context.board_ahead = ask_board(context, _issue(context))
     return IDLE
 
 
-def ask_board(context: Context) -> Callable[[], BoardSeen | None]:
+def _issue(context: Context) -> int | None:
+    """Return the claimed issue, which is asked about with the board; what is wrong with the claim is said elsewhere."""
+    try:
+        claim = context.store.read()
+    except AgentSyncError:
+        return None
+    return claim.issue_number if claim else None
+
+
+def ask_board(context: Context, issue: int | None = None) -> Callable[[], BoardSeen | None]:
     """Ask for the board in a thread with a connection of its own; return what waits for the answer."""
     found: list[BoardSeen | None] = []
     trouble: list[AgentSyncError] = []
 
     def ask() -> None:
         try:
-            found.append(replace(context).gateway.board())
+            found.append(replace(context).gateway.board(issue))
         except AgentSyncError as error:
             trouble.append(error)
 
@@ -37,6 +46,6 @@ def ask_board(context: Context) -> Callable[[], BoardSeen | None]:
         if trouble:
             raise trouble[0]
         # A surprise of the thread's own is met again, and told, by asking once more.
-        return found[0] if found else context.gateway.board()
+        return found[0] if found else context.gateway.board(issue)
 
     return answer

@@ -6,6 +6,8 @@ from agent_sync.fleet.ready import ReadyTasks, ready_tasks
 from agent_sync.hook_event import IDLE, EventPart, HookEvent
 from agent_sync.system import clock
 from agent_sync.task.claim.model import Claim
+from agent_sync.task.claim.phases import Phase
+from agent_sync.task.decision.issue_brief import SESSION_LIMIT, brief_text
 from agent_sync.task.decision.next_step import next_step
 from agent_sync.task.decision.outside_text import quoted
 from agent_sync.task.decision.situations import Free, Lost, OnHook, Situation
@@ -13,6 +15,8 @@ from agent_sync.task.decision.tasks import BoardIssue, BoardSeen
 from agent_sync.task.situation_here import situation_of
 
 MOST_TASKS = 5
+# While these last the agent may still have to know what was asked.
+_AT_WORK = frozenset({Phase.CODING, Phase.READY_FOR_PR, Phase.PR_CREATED, Phase.CHECKS_RUNNING})
 
 
 def part(context: Context, event: HookEvent, _gate: object) -> EventPart:
@@ -20,7 +24,9 @@ def part(context: Context, event: HookEvent, _gate: object) -> EventPart:
     claim = context.store.read()
     stands = situation_of(context, claim)
     lines = [] if isinstance(stands, Free) else [head_line(claim, stands)]
-    lines += _board_lines(context, event)
+    # The answer with the board brings the issue as it is now.
+    board = _board_lines(context, event)
+    lines += [*_issue_lines(context, claim), *board]
     return EventPart(was_idle=False, agent=tuple(lines)) if lines else IDLE
 
 
@@ -33,6 +39,16 @@ def head_line(claim: Claim | None, stands: Situation) -> str:
     where = f"on branch {quoted(claim.branch)}{pull}, phase {claim.phase}"
     has = "has a claim on" if isinstance(stands, Lost | OnHook) else "holds"
     return f"agent-sync: this worktree {has} issue #{claim.issue_number} {where}. {step.sentence}"
+
+
+def _issue_lines(context: Context, claim: Claim | None) -> list[str]:
+    """Return what people wrote about the issue that is being worked on, once more and shorter than at its claim."""
+    if claim is None or claim.phase not in _AT_WORK or not claim.may_act:
+        return []
+    from agent_sync.task.issue_notes import kept_brief
+
+    brief = kept_brief(context.place, claim.issue_number)
+    return [brief_text(brief, limit=SESSION_LIMIT)] if brief and not brief.is_empty else []
 
 
 def board_lines(board: BoardSeen, ready: ReadyTasks) -> list[str]:
@@ -55,6 +71,10 @@ def _board_lines(context: Context, event: HookEvent) -> list[str]:
         board = context.board_ahead() if context.board_ahead else context.gateway.board()
         if board is None:
             return []
+        if board.brief:
+            from agent_sync.task.issue_notes import keep_brief
+
+            keep_brief(context, board.brief)
         ready = ready_tasks(context, board, limit_s=context.settings.worker.fetch_limit_s)
     except AgentSyncError as error:
         context.log.write(clock.now(), "trouble", error=str(error), trigger=event.trigger)

@@ -44,7 +44,7 @@ def conversation_of(node: Json) -> Conversation:
     return Conversation(
         threads=tuple(_thread(thread) for thread in nodes_of(node.get("reviewThreads"))),
         reviews=_reviews(node),
-        comments=tuple(_remark(comment) for comment in nodes_of(node.get("comments"))),
+        comments=tuple(remark_of(comment) for comment in nodes_of(node.get("comments"))),
         requested=tuple(
             str(reviewer["login"])
             for request in nodes_of(node.get("reviewRequests"))
@@ -135,7 +135,7 @@ def _reviews(node: Json) -> tuple[Review, ...]:
     in_order = sorted(by_id.values(), key=lambda review: str(review.get("submittedAt") or ""))
     return tuple(
         Review(
-            remark=_remark(review),
+            remark=remark_of(review),
             state=str(review.get("state") or ""),
             commit=str((review.get("commit") or {}).get("oid") or ""),
             author_id=str((review.get("author") or {}).get("id") or ""),
@@ -150,16 +150,17 @@ def _thread(thread: Json) -> ReviewThread:
         id=str(thread["id"]),
         path=str(thread.get("path") or ""),
         line=line if isinstance(line, int) else None,
-        remarks=tuple(_remark(comment) for comment in nodes_of(thread.get("comments"))),
+        remarks=tuple(remark_of(comment) for comment in nodes_of(thread.get("comments"))),
         is_resolved=bool(thread.get("isResolved")),
         is_outdated=bool(thread.get("isOutdated")),
     )
 
 
-def _remark(node: Json) -> Remark:
+def remark_of(node: Json) -> Remark:
+    """Return what somebody wrote, and whether that is a person who may write to the repository."""
     body = str(node.get("body") or "")
     return Remark(
-        id=str(node["id"]),
+        id=str(node.get("id") or ""),
         author=login_of(node),
         kind=_kind(node),
         body=body,

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from agent_sync.gateway.issue_briefs import brief_in
 from agent_sync.gateway.pulls.conversations import with_feedback
 from agent_sync.gateway.reads import check_of, pull_of
 from agent_sync.gateway.transport.answer import GraphQLAnswer, Json, nodes_of
@@ -12,12 +13,12 @@ from agent_sync.task.decision.feedback.checks import CheckRun
 
 PULL = ("repository", "pullRequest")
 ISSUE = ("repository", "issue")
-REVIEWS = (*PULL, "latestOpinionatedReviews")
 ROLLUP = (*PULL, "statusCheckRollup")
-HEAD = (*PULL, "headCommit")
-PARTS = ("baseRef", "mergeQueueEntry", "reviewRequests")
-# What a token may not see of these does not hide the rest.
-OPTIONAL = (ISSUE, REVIEWS, ROLLUP, HEAD, *((*PULL, part) for part in PARTS))
+# What a token may not see of these parts of a pull request does not hide the rest.
+PARTS = (
+    "latestOpinionatedReviews", "statusCheckRollup", "headCommit", "baseRef", "mergeQueueEntry", "reviewRequests",
+)  # fmt: skip
+OPTIONAL = (ISSUE, *((*PULL, part) for part in PARTS))
 # More than any commit has; a head that keeps moving must not make us turn pages for ever.
 MOST_PAGES = 30
 
@@ -25,16 +26,21 @@ MOST_PAGES = 30
 class PullReads(Line):
     """One pull request, looked at again and again."""
 
-    def pull(self, number: int, *, with_checks: bool, issue: int | None = None) -> Pull:
+    def pull(self, number: int, *, with_checks: bool, issue: int | None = None, with_text: bool = False) -> Pull:
         """Return one pull request; checks that are refused to this token are None, with the reason."""
-        answer = _page(self, number, with_checks=with_checks, issue=issue)
-        is_closed = answer.at(*ISSUE, "state") == "CLOSED"
+        asked = {"issue": issue, "withIssue": True, "withText": with_text} if issue is not None else {}
+        answer = _page(self, number, with_checks=with_checks, **asked)
+        about = {"is_issue_closed": answer.at(*ISSUE, "state") == "CLOSED", "brief": brief_in(self, answer.at(*ISSUE))}
         if not with_checks:
-            return replace(_polled_pull(answer, number), is_issue_closed=is_closed)
+            return replace(_polled_pull(answer, number), **about)
         answer, checks = _all_checks(self, answer, number)
-        note = "" if checks is not None else advice(self.token.kind, Area.CHECKS).why
-        found = _polled_pull(answer, number)
-        return replace(found, checks=checks, checks_note=note, is_issue_closed=is_closed)
+        return replace(with_checks_seen(self, _polled_pull(answer, number), checks), **about)
+
+
+def with_checks_seen(line: Line, pull: Pull, checks: tuple[CheckRun, ...] | None) -> Pull:
+    """Return a pull request with its checks; None are those that are refused to this token, which is said."""
+    note = "" if checks is not None else advice(line.token.kind, Area.CHECKS).why
+    return replace(pull, checks=checks, checks_note=note)
 
 
 def _polled_pull(answer: GraphQLAnswer, number: int) -> Pull:
@@ -42,11 +48,10 @@ def _polled_pull(answer: GraphQLAnswer, number: int) -> Pull:
     return with_feedback(pull_of(node), node)
 
 
-def _page(
-    line: Line, number: int, *, with_checks: bool, after: str | None = None, issue: int | None = None
-) -> GraphQLAnswer:
-    asked = {"checks": with_checks, "after": after, "issue": issue or 0, "withIssue": issue is not None}
-    call = _call(number, line.names | {"number": number} | asked)
+def _page(line: Line, number: int, *, with_checks: bool, **asked: object) -> GraphQLAnswer:
+    """Ask once; `asked` are further values: which page of the checks, and what to tell of the issue."""
+    rest = {"after": None, "issue": 0, "withIssue": False, "withText": False}
+    call = _call(number, line.names | {"number": number, "checks": with_checks} | rest | asked)
     answer = line.send(call)
     if answer.is_unknown_to_server:
         # An Enterprise server that does not know merge queues, rules or workflow runs of a commit.
@@ -66,8 +71,7 @@ def _all_checks(line: Line, answer: GraphQLAnswer, number: int) -> tuple[GraphQL
     """Return the last page and the checks of all pages; None where GitHub keeps some of them back."""
     found: list[CheckRun] = []
     for _ in range(MOST_PAGES):
-        nodes = _contexts(answer).get("nodes") or []
-        if _is_kept_back(answer, nodes):
+        if is_kept_back(answer, *PULL):
             return answer, None
         found += [check_of(node) for node in nodes_of(_contexts(answer))]
         page = _contexts(answer).get("pageInfo") or {}
@@ -85,7 +89,12 @@ def _contexts(answer: GraphQLAnswer) -> Json:
     return answer.at(*ROLLUP, "contexts") or {}
 
 
-def _is_kept_back(answer: GraphQLAnswer, nodes: list[Json | None]) -> bool:
-    """A refused workflow name does not matter; a refused check, or none shown because of a refusal, does."""
-    is_silent = not nodes and answer.trouble_at(*HEAD) is not None
-    return is_silent or (answer.trouble_at(*ROLLUP) is not None and (not nodes or None in nodes))
+def is_kept_back(answer: GraphQLAnswer, *pull: str) -> bool:
+    """Tell whether checks of the pull request at a place are not shown to this token.
+
+    A refused workflow name does not matter; a refused check, or none shown because of a refusal, does.
+    """
+    nodes = (answer.at(*pull, "statusCheckRollup", "contexts") or {}).get("nodes") or []
+    is_silent = not nodes and answer.trouble_at(*pull, "headCommit") is not None
+    is_refused = answer.trouble_at(*pull, "statusCheckRollup") is not None
+    return is_silent or (is_refused and (not nodes or None in nodes))

@@ -56,8 +56,13 @@ class Counter:
 @cache
 def document(name: str) -> str:
     """Return one operation and every fragment it spreads, directly or through another one."""
+    return with_fragments((files("agent_sync.gateway") / "queries" / f"{name}.graphql").read_text("utf-8"))
+
+
+def with_fragments(operation: str) -> str:
+    """Return the text of an operation and every fragment it spreads."""
     folder = files("agent_sync.gateway") / "queries"
-    texts = [(folder / f"{name}.graphql").read_text("utf-8")]
+    texts = [operation]
     known: set[str] = set()
     for text in texts:
         for fragment in dict.fromkeys(_SPREAD.findall(text)):
@@ -76,6 +81,13 @@ class Call:
     attempted: str = ""
     area: Area = Area.REPOSITORY
     is_write: bool = False
+    # The operation itself, where it is made for this call and is no file.
+    operation: str = ""
+
+    @property
+    def text(self) -> str:
+        """What is sent: the operation and its fragments."""
+        return with_fragments(self.operation) if self.operation else document(self.document)
 
 
 @dataclass(frozen=True)
@@ -224,9 +236,7 @@ class Line:
     def send(self, call: Call) -> GraphQLAnswer:
         """Send one document and return the answer, even where parts of it failed."""
         with self.failures.as_our_errors(call):
-            return self.patience.persist(
-                lambda: self.wire.send(document(call.document), call.variables), is_write=call.is_write
-            )
+            return self.patience.persist(lambda: self.wire.send(call.text, call.variables), is_write=call.is_write)
 
     def ask(self, call: Call, *optional: Path) -> GraphQLAnswer:
         """Send a question; an error about anything but the optional places is raised."""

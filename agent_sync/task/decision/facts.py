@@ -7,6 +7,7 @@ from enum import Enum, StrEnum
 from agent_sync.settings import Settings
 from agent_sync.task.decision.feedback.checks import CheckRun, Reported, WorkflowRun
 from agent_sync.task.decision.feedback.reviews import Conversation
+from agent_sync.task.decision.issue_brief import IssueBrief
 from agent_sync.task.failures.failure import Failure
 
 
@@ -105,8 +106,9 @@ class Pull:
     review_id: str = ""
     checks: tuple[CheckRun, ...] | None = None
     checks_note: str = ""
-    # Whether the issue that was asked about with it is closed.
+    # Whether the issue that was asked about with it is closed, and its text where that was asked for.
     is_issue_closed: bool = False
+    brief: IssueBrief | None = None
     base: str = ""
     # GitHub's own words; empty where a server does not know them.
     merge_state: str = ""

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from agent_sync.task.decision.facts import Card, NoCard
+from agent_sync.task.decision.issue_brief import IssueBrief
 
 _LAST = "\U0010ffff"
 
@@ -65,6 +66,8 @@ class Task:
     assignee_ids: tuple[tuple[str, str], ...] = ()
     # Open pull requests of others that will close the issue.
     rival_pulls: tuple[LinkedPull, ...] = ()
+    # What people wrote about it, and the issues around it.
+    brief: IssueBrief | None = None
 
     @property
     def is_blocked(self) -> bool:
@@ -145,6 +148,8 @@ class BoardSeen:
     priorities: tuple[str, ...]
     # How many ready issues of other repositories are on the board.
     elsewhere: int = 0
+    # The issue that was asked about with it.
+    brief: IssueBrief | None = None
 
 
 @dataclass(frozen=True)
