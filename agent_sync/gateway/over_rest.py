@@ -77,9 +77,7 @@ def _download(line: Line, address: str, call: Call) -> str:
 
 
 def _tail(line: Line, address: str) -> str:
-    import httpx
-
-    from agent_sync.gateway.transport.wire import verification
+    from agent_sync.gateway.transport.http_client import httpx, verification
 
     line.counter.add()
     headers = {"User-Agent": f"agent-sync/{__version__}", "Range": f"bytes=-{MOST_BYTES}"}
