@@ -77,7 +77,8 @@ def _download(line: Line, address: str, call: Call) -> str:
 
 
 def _tail(line: Line, address: str) -> str:
-    from agent_sync.gateway.transport.http_client import httpx, verification
+    from agent_sync.gateway.transport.http_client import httpx
+    from agent_sync.gateway.transport.wire import verification
 
     line.counter.add()
     headers = {"User-Agent": f"agent-sync/{__version__}", "Range": f"bytes=-{MOST_BYTES}"}

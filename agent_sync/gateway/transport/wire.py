@@ -2,15 +2,17 @@
 
 import json
 import random
+import ssl
 import time
 import weakref
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
 
 from agent_sync import __version__
-from agent_sync.gateway.transport.address import Endpoint
+from agent_sync.gateway.transport.address import Endpoint, is_loopback
 from agent_sync.gateway.transport.answer import GraphQLAnswer, answer_of
-from agent_sync.gateway.transport.http_client import httpx, verification
+from agent_sync.gateway.transport.http_client import httpx
 from agent_sync.gateway.transport.line import Counter
 from agent_sync.gateway.transport.token import Token
 from agent_sync.gateway.transport.trouble import FailedRequest, Trouble, TroubleKind, of_answer, of_response, one_line
@@ -76,6 +78,16 @@ class Wire:
             return self._client.post(self._address, json=body)
         except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL, OSError, ValueError) as error:
             raise FailedRequest(_trouble_of(error, self._host)) from None
+
+
+def verification(address: str) -> ssl.SSLContext:
+    """Return whom a connection believes; on plain HTTP to this machine, where nobody is asked, nobody."""
+    parts = urlsplit(address)
+    if parts.scheme == "http" and is_loopback(parts.hostname or ""):
+        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    from agent_sync.gateway.transport.certificates import https_context
+
+    return https_context()
 
 
 def _trouble_in(response: "httpx.Response") -> Trouble:
