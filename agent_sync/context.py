@@ -1,12 +1,13 @@
 """Everything one run works with, put together once: the worktree, its settings, its state, git and GitHub."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from agent_sync import settings as settings_file
 from agent_sync.gateway.port import Gateway
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.settings import Origin, Settings
 from agent_sync.settings.approvals import ApprovalRequest
 from agent_sync.system.git import Git

@@ -1,9 +1,9 @@
 """One event of Claude Code as values: what came in, and what each part that takes part in it has found."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.task.decision.facts import Trigger
 
 if TYPE_CHECKING:

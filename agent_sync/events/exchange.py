@@ -2,10 +2,10 @@
 
 import json
 import os
-from dataclasses import dataclass
 from typing import Any
 
 from agent_sync.hook_event import HookEvent
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.quiet import answer as quiet, last_words
 from agent_sync.task.decision.facts import Trigger
 from agent_sync.task.outbox import Readers

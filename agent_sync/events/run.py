@@ -5,7 +5,7 @@ import os
 import threading
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ from agent_sync.events.exchange import Reply, parse, readers_of, trigger_of
 from agent_sync.events.parts.briefing import head_line
 from agent_sync.gateway.port import Gateway
 from agent_sync.hook_event import BUSY, EventPart, HookEvent
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.quiet import answer as quiet
 from agent_sync.settings import Settings
 from agent_sync.settings.approvals import held_back_line

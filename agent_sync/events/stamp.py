@@ -1,8 +1,8 @@
 """Leaves the stamp by which the next hook knows that nothing has changed since a full run found nothing to do."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.quiet import answer as quiet
 from agent_sync.quiet.answer import Stamp
 from agent_sync.system.stamps import are_settled, leave_stamp

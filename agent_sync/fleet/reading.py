@@ -1,11 +1,12 @@
 """Reads every claim and work hook of the repository: one fetch from the remote, or what this clone knows."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.claim_refs import known_claims, transport_here
 from agent_sync.leases.model import LARGEST, Tip
 from agent_sync.leases.refs.transports import CloneTransport, RemoteTransport

@@ -1,8 +1,7 @@
 """Finds what can be claimed now: ready on the board, and held by nobody, by the board's word and by the claim refs."""
 
-from dataclasses import dataclass
-
 from agent_sync.context import Context
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.claim_refs import known_claims, transport_here
 from agent_sync.leases.identity import worktree_id
 from agent_sync.leases.model import LeaseState, Tip

@@ -3,7 +3,7 @@
 import contextlib
 import json
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from agent_sync.gates.run.results import JobOutcome, RunResult
 from agent_sync.gates.status import OPENS_PULL, Status, is_blocking
 from agent_sync.gates.verdict import MOST_BLOCKS, GateVerdict, Stop, verdict
 from agent_sync.hook_event import HookEvent
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.quiet import answer as quiet, gate as quick, wording
 from agent_sync.system import clock, files, git_tree
 from agent_sync.system.masking import masked

@@ -1,8 +1,7 @@
 """Decides about a stop before any gate runs: the reasons not to run, in their order; pure."""
 
-from dataclasses import dataclass
-
 from agent_sync.gates.status import Status
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.quiet import wording
 
 # So often the same unchanged work is sent back within one prompt.

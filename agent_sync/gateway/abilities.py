@@ -1,11 +1,10 @@
 """What a token may do in a repository, found out by questions and by writes that cannot change anything."""
 
-from dataclasses import dataclass
-
 from agent_sync.errors import AgentSyncError, Conflict, GitHubDown, NotFound, RateLimited, Refused
 from agent_sync.gateway.transport.answer import GraphQLAnswer
 from agent_sync.gateway.transport.line import Call, Line, thing_at
 from agent_sync.gateway.transport.token import Area
+from agent_sync.lazy_dataclasses import dataclass
 
 # No repository has as many issues.
 _NO_ISSUE = 2_147_483_647

@@ -1,12 +1,13 @@
 """Reads the task's card out of answers, or says in a sentence why there is none."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from agent_sync.gateway.transport.answer import GraphQLAnswer, Json, Path, nodes_of
 from agent_sync.gateway.transport.line import Call, Line
 from agent_sync.gateway.transport.token import Area
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.settings.tables import BoardSettings
 from agent_sync.task.decision.facts import Card, NoCard
 

@@ -77,8 +77,7 @@ def _download(line: Line, address: str, call: Call) -> str:
 
 
 def _tail(line: Line, address: str) -> str:
-    import httpx
-
+    from agent_sync.gateway.transport.http_client import httpx
     from agent_sync.gateway.transport.wire import verification
 
     line.counter.add()

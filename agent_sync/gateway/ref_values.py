@@ -1,6 +1,6 @@
 """Commits and trees as GitHub's interface shows and takes them."""
 
-from dataclasses import dataclass
+from agent_sync.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,11 @@
 """Reads who holds an issue and which issues it is related to, each with the repository it belongs to."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from agent_sync.gateway.cards import ISSUE, is_same_name
 from agent_sync.gateway.transport.answer import GraphQLAnswer, Json, nodes_of
 from agent_sync.gateway.transport.line import Line
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.task.decision.tasks import LinkedPull
 
 # One relative that this token may not see must not hide the issue itself.

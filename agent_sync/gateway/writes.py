@@ -1,6 +1,6 @@
 """Writes what the task has come to: one request for each order; an error of the board alone never makes it fail."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from agent_sync.errors import GitHubDown, GitHubError, Refused
@@ -9,6 +9,7 @@ from agent_sync.gateway.reads import pull_of
 from agent_sync.gateway.transport.answer import AnswerError, GraphQLAnswer
 from agent_sync.gateway.transport.line import Call, Line, thing_at
 from agent_sync.gateway.transport.token import Area
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system.masking import masked
 from agent_sync.task.decision.actions import CardChange, CloseTask, OpenPull
 from agent_sync.task.decision.decide import option_id

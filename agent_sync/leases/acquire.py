@@ -1,10 +1,11 @@
 """Gets the lease of an issue: first come, first served, everywhere where the remote is shared."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from agent_sync.context import Context
 from agent_sync.errors import BadLease, Conflict, LeaseUnsettled, Refused
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases import rules
 from agent_sync.leases.claim_refs import (
     first_seen_at,

@@ -4,7 +4,6 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 from agent_sync.context import Context
 from agent_sync.errors import BadConfig, BadLease, LeaseTooNew
 from agent_sync.gateway.port import Gateway
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.model import FILE_NAME, LARGEST, Lease, Tip, parse
 from agent_sync.leases.refs.api_transport import api_of
 from agent_sync.leases.refs.transports import CloneTransport, RemoteTransport

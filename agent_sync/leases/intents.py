@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.identity import known_worktree_id
 from agent_sync.system import files
 from agent_sync.worktree import LEASE_INTENTS, LEASE_LOCK, Place

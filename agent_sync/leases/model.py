@@ -1,13 +1,13 @@
 """The lease: who holds an issue, since when and until when, as the bytes of `claim.json` in a claim commit."""
 
 import json
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from agent_sync.errors import BadLease, LeaseTooNew
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.refs.values import Where
 from agent_sync.system.git import LONGEST_BRANCH
 from agent_sync.task.claim.model import LARGEST_NUMBER, Count, Moment, Name, Number, Ttl, writable

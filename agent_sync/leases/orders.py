@@ -1,8 +1,9 @@
 """The orders about one lease, each a pure decision from what its ref holds and what came of the last swap."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases import rules
 from agent_sync.leases.claim_refs import claim_commit, claim_ref, known_claim, read_claim
 from agent_sync.leases.identity import fresh_id

@@ -1,9 +1,9 @@
 """What can come of an order about a lease: won, lost, or not to be told."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.model import Holder, LeaseMode, Tip
 
 

@@ -3,11 +3,11 @@
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system import files
 from agent_sync.worktree import Place, trust_file
 

@@ -6,8 +6,9 @@ they may decide names, wording and backoffs, but not where a token goes, which a
 where files are written or deleted, what counts as consent, or whether gates are required.
 """
 
-from dataclasses import dataclass
 from typing import assert_never
+
+from agent_sync.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,13 @@
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.settings.approvals import ApprovalRequest, Approvals
 from agent_sync.settings.authority import needs_approval
 from agent_sync.settings.problems import settings_error

@@ -3,9 +3,9 @@
 import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from agent_sync.errors import BadInput, GitFailed
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system.git_refusals import is_sign_in_trouble, no_remote, push_failure, remote_failure
 from agent_sync.system.masking import masked
 from agent_sync.system.processes import FinishedProcess, Processes

@@ -1,7 +1,6 @@
 """Branches: how far one is from another, where it is checked out, its upstream, leaving it and deleting it."""
 
-from dataclasses import dataclass
-
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system.git import NETWORK_LIMIT, Git, refuse_odd_branch
 from agent_sync.system.masking import masked
 

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from agent_sync.errors import GitFailed
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system.git import Git
 from agent_sync.worktree import CLAIM_NAME
 

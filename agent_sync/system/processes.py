@@ -8,9 +8,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NoReturn, Protocol
+
+from agent_sync.lazy_dataclasses import dataclass
 
 # Lets a program begin only when somebody watches it: should we be killed before, it never begins.
 _HELD = 'read -r go <"/dev/fd/$0" && exec "$@"'

@@ -1,9 +1,10 @@
 """Which branch a claim works on: a new one from the base as it is on the server now, or one that is continued."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system import clock, git_branches
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.decision.claimable import branch_name

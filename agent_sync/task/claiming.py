@@ -1,12 +1,12 @@
 """Takes a task: the lease, then branch and claim file, then the mirrors on GitHub; and gives it back."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError, BadInput, ClaimUnsafe, Conflict, GitFailed, Refused
 from agent_sync.gates.pull import refuse_committed_claim
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases import fence
 from agent_sync.leases.acquire import AcquiredLease, LeaseWish, acquire, confirm, conflict, give_up, holder_known
 from agent_sync.leases.model import Tip

@@ -1,9 +1,10 @@
 """Frees a claim that its holder left: by a person's word, recorded in the claim's ref and on the issue."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError, BadInput, Refused
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.acquire import conflict, mode_here, unsettled
 from agent_sync.leases.claim_refs import transport_here
 from agent_sync.leases.identity import holder_here, worktree_id

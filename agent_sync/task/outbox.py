@@ -3,10 +3,11 @@
 import contextlib
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system import files
 from agent_sync.system.json_reading import read_json
 from agent_sync.system.masking import masked

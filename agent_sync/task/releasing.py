@@ -1,9 +1,8 @@
 """Gives a task back: the board and the assignment, the lease, and the claim file last."""
 
-from dataclasses import dataclass
-
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError, Refused
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases import fence
 from agent_sync.record import keep as recording
 from agent_sync.system import clock

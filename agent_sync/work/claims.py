@@ -1,10 +1,11 @@
 """The claim that goes with a hook's work: how it is kept for a worker, begun, left waiting and ended, in one place."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from agent_sync.context import Context
 from agent_sync.errors import BadHook, BadInput, BadLease, Conflict
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.claim_refs import claim_commit, claim_ref
 from agent_sync.leases.identity import fresh_id, holder_here, worktree_id
 from agent_sync.leases.model import Holder, Lease, LeaseMode, LeaseState, Tip

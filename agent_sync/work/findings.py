@@ -1,10 +1,10 @@
 """Decides, pure, what is wrong with hooks and claims and what would repair it; each finding has its reason."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.model import LeaseState, Tip
 from agent_sync.leases.results import Unreadable
 from agent_sync.leases.rules import SLUNG

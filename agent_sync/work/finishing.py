@@ -1,13 +1,13 @@
 """Puts a result on the hook, with evidence of our own making and what follows, and takes finished work off it."""
 
 import json
-from dataclasses import dataclass
 from datetime import datetime
 
 from pydantic import Field
 
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError, BadInput
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.identity import holder_here, worktree_id
 from agent_sync.leases.model import LeaseMode
 from agent_sync.system.git_tree import tree_of

@@ -1,11 +1,12 @@
 """Leaves the work for the next session: written, pushed with the branch and verified before the session may end."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError, BadInput, GitFailed
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.fence import remember
 from agent_sync.leases.model import LeaseMode, Tip
 from agent_sync.leases.refs.compare_and_swap import RefChange

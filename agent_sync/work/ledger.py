@@ -1,10 +1,10 @@
 """Reads the ledger: one fetch for the histories, and one question to GitHub for each convoy."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.claim_refs import transport_here
 from agent_sync.task.decision.tasks import Convoy
 from agent_sync.work.hook.reading import history, look

@@ -1,11 +1,11 @@
 """Repairs what `findings` has found, one atomic change each, and only if it is still so."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import assert_never
 
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError, GitFailed
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.claim_refs import transport_here
 from agent_sync.leases.model import LeaseState, Tip
 from agent_sync.leases.rules import has_moved

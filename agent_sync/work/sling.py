@@ -1,10 +1,11 @@
 """Hangs an issue on a worker's hook: claim and hook in one atomic change, or nothing at all."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError, BadHook, BadInput, Conflict, HookBusy, Refused
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.claim_refs import transport_here
 from agent_sync.leases.identity import worktree_id
 from agent_sync.task.branching import usual_name

@@ -1,10 +1,11 @@
 """Takes the work from a hook: the hook and its claim move in one push before any work begins, then the claim here."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from agent_sync.context import Context
 from agent_sync.errors import BadHook, BadInput, Conflict, HookBusy
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.claim_refs import claim_ref
 from agent_sync.leases.fence import lease_note
 from agent_sync.leases.identity import worktree_id

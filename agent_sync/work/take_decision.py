@@ -1,9 +1,9 @@
 """Decides what a worker does with the work on its hook, from state, lease, partial result and worktree."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import assert_never
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.work.hook.states import WorkState
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-# Counts calls of functions, not class bodies and not what runs while a module is loaded.
+# Counts calls of functions, not class bodies and not what runs while a module is loaded or, put off, a class finished.
 _TRACER = """
 import collections, json, os, sys, threading
 calls, loading = collections.Counter(), 0
@@ -15,7 +15,7 @@ OURS, FUNCTION = os.sep + "agent_sync" + os.sep, 1
 def note(frame, event, _):
     global loading
     code = frame.f_code
-    if OURS in code.co_filename:
+    if OURS in code.co_filename and not code.co_filename.endswith("lazy_dataclasses.py"):
         if code.co_name == "<module>":
             loading += (event == "call") - (event == "return")
         elif event == "call" and not loading and code.co_flags & FUNCTION:

@@ -1,7 +1,6 @@
 """`agent-sync record status · checkpoints`, and what `agent-sync status` shows of the record."""
 
 import json
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, assert_never
 
@@ -11,6 +10,7 @@ from agent_sync.cli.here import context_here
 from agent_sync.cli.record.recorded import age, standing_of, task_here
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError, BadRecord, Exit
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.record import keep
 from agent_sync.record.crash.owner import SystemProcesses, owner_standing
 from agent_sync.record.disk.contents import HOOK_MD

@@ -1,7 +1,6 @@
 """`agent-sync review`: what reviewers said on the claim's pull request, answered and settled from here."""
 
 import json
-from dataclasses import dataclass
 
 import click
 
@@ -9,6 +8,7 @@ from agent_sync.cli.console import working
 from agent_sync.cli.here import claim_here, context_here
 from agent_sync.context import Context
 from agent_sync.errors import BadInput, NotFound
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.fence import must_hold
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.decision.facts import Pull

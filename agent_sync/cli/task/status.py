@@ -4,7 +4,6 @@ import dataclasses
 import json
 import sys
 import time
-from dataclasses import dataclass
 
 import click
 
@@ -16,6 +15,7 @@ from agent_sync.cli.telling import next_line, situation_values
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError
 from agent_sync.events.parts.briefing import head_line
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.fence import LeaseStop, known_loss, lease_stop
 from agent_sync.leases.words import lease_line
 from agent_sync.task.claim.model import Claim

@@ -1,13 +1,13 @@
 """Reads the files that define gates: `checks/*.yml`, `reviews/*.md` and `reviews/*.yml`."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from agent_sync.gates.config.model import GateCheck, Review
 from agent_sync.gates.config.reading import ConfigText, Notes, read_config, read_text
 from agent_sync.gates.config.tables import CheckFile, ReviewFile
 from agent_sync.gates.reviews.prompts import BUILT_IN, skill_prompt
+from agent_sync.lazy_dataclasses import dataclass
 
 YAML_SUFFIXES = frozenset({".yml", ".yaml"})
 _FENCE = "---"

@@ -1,9 +1,10 @@
 """The gate's configuration as values."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 from pathlib import Path
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.worktree import GATE_DIR, GATE_LOG_DIR
 
 # Far above what a project needs; beyond them a number is a slip or worse.

@@ -5,10 +5,11 @@ What a stop needs before it runs anything is kept between stops, so that no YAML
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from agent_sync.gates.config.model import LONGEST_INTERVAL, Problem
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.quiet import answer as quiet
 from agent_sync.quiet.answer import Stamp
 from agent_sync.system import files

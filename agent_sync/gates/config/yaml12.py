@@ -3,8 +3,9 @@
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from agent_sync.lazy_dataclasses import dataclass
 
 # Far above any real configuration, and low enough that reading up to the limit takes a fraction of a second.
 LARGEST = 64 << 10

@@ -3,10 +3,11 @@
 import hashlib
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from agent_sync.gates.plan.repo import Repo
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system import files, git_history
 from agent_sync.system.git_history import TreeEntry
 from agent_sync.worktree import GATE_DIR

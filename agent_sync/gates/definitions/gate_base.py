@@ -2,9 +2,9 @@
 
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system import git_history
 from agent_sync.system.git import Git
 from agent_sync.worktree import GATE_CONFIG

@@ -6,7 +6,7 @@ as they lie; on any other branch the base's apply in place of committed ones, fi
 
 import contextlib
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from agent_sync import worktree as place
@@ -21,6 +21,7 @@ from agent_sync.gates.definitions.gate_settings import settings_changes
 from agent_sync.gates.definitions.made_here import is_own
 from agent_sync.gates.memory import keeping
 from agent_sync.gates.plan.repo import Repo
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system import files, git_history, git_tree
 from agent_sync.system.git_history import TreeEntry
 from agent_sync.task.decision.outside_text import one_line

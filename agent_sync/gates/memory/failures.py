@@ -5,12 +5,12 @@ Nothing else remembers failures: the file is taken away by the first stop that f
 
 import contextlib
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from agent_sync.gates.memory import keeping
 from agent_sync.gates.run.results import JobOutcome, JobResult
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system import files
 from agent_sync.worktree import GATE_FAILURE, Place
 

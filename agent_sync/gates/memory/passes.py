@@ -4,7 +4,7 @@ import contextlib
 import json
 import platform
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from agent_sync import __version__
@@ -14,6 +14,7 @@ from agent_sync.gates.memory import keeping
 from agent_sync.gates.plan.changes import Changes
 from agent_sync.gates.plan.repo import Repo
 from agent_sync.gates.plan.snapshot import Snapshot, digest
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system import files
 from agent_sync.worktree import GATE_PASSES, Place
 

@@ -1,11 +1,12 @@
 """What is remembered in the log directory about the last run."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system import files
 from agent_sync.worktree import GATE_STATE
 

@@ -1,13 +1,13 @@
 """Finds what changed: which two trees to compare for the kind of run that is asked for."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
 from agent_sync.errors import BadInput
 from agent_sync.gates.config.stop_settings import is_ci
 from agent_sync.gates.plan.repo import Repo
 from agent_sync.gates.plan.snapshot import Snapshot
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system import git_history, git_tree
 
 

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
 
 from agent_sync.errors import GitFailed
 from agent_sync.gates.plan.repo import Repo
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system import git_tree
 
 _NAME = re.compile(r"[0-9a-f]{40,64}")

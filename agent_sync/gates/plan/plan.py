@@ -1,12 +1,13 @@
 """Decides which gates run: entry points against changed files, and the jobs that follow."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from typing import Literal
 
 from agent_sync.gates.config.globs import compiled, is_glob
 from agent_sync.gates.config.model import EntryPoint, GateCheck, GateProject, Review
+from agent_sync.lazy_dataclasses import dataclass
 
 ENTRY_DIRECTORY = "entrypoint"
 IsDirectory = Callable[[str], bool]

@@ -1,6 +1,6 @@
 """Finds out everything a run depends on before its first gate starts."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from agent_sync.context import Context
 from agent_sync.gates.config.model import GateProject, LoadedProject
@@ -17,6 +17,7 @@ from agent_sync.gates.plan.repo import Repo
 from agent_sync.gates.plan.snapshot import Snapshot
 from agent_sync.gates.run import clean
 from agent_sync.gates.run.logs import LogDir
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system import git_history
 
 SESSION_VARIABLE = "CLAUDE_CODE_SESSION_ID"

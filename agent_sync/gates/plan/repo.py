@@ -1,8 +1,8 @@
 """The repository a project lies in: where in it, and which of the project's files differ between two trees."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system import git_history, git_tree
 from agent_sync.system.git import Git
 from agent_sync.worktree import Place

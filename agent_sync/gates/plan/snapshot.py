@@ -4,10 +4,10 @@ import hashlib
 import os
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from agent_sync.gates.plan.repo import Repo
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system import files, git_tree
 from agent_sync.worktree import CLAIM_NAME, GATE_SNAPSHOTS
 

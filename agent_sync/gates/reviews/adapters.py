@@ -2,10 +2,11 @@
 
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from agent_sync.gates.config.model import AdapterOptions
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.quiet import answer as quiet
 
 ROOT = "{root}"

@@ -4,11 +4,12 @@ import difflib
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from agent_sync.gates.config.model import Priority
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system import files
 
 # Two sentences at least this alike say the same.

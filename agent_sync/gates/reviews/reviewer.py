@@ -3,7 +3,7 @@
 import re
 import tempfile
 import threading
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import IO, Any
@@ -13,6 +13,7 @@ from agent_sync.gates.reviews.adapters import Adapter, command, surroundings
 from agent_sync.gates.reviews.findings import LARGEST, ReviewerAnswer, read_answer
 from agent_sync.gates.run.context import NO_TIME, Run
 from agent_sync.gates.run.masked_log import masked_into
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system.masking import masked
 
 DEFAULT_LIMIT = 300.0

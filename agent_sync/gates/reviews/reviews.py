@@ -2,7 +2,7 @@
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from agent_sync.gates.reviews.second_look import (
 from agent_sync.gates.run.context import Run
 from agent_sync.gates.run.logs import LogDir
 from agent_sync.gates.run.results import JobOutcome, JobResult
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system.masking import masked
 
 LONGEST_RAW = 100_000

@@ -1,10 +1,9 @@
 """Decides what a review's next turn has to do, and what its new answer means beside the old one."""
 
-from dataclasses import dataclass
-
 from agent_sync.gates.config.model import Priority
 from agent_sync.gates.plan.differences import Patch
 from agent_sync.gates.reviews.findings import ReviewFinding, Stored
+from agent_sync.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

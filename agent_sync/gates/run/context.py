@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from agent_sync.gates.config.model import GateProject
 from agent_sync.gates.plan.differences import Differences
 from agent_sync.gates.run.logs import LogDir
 from agent_sync.gates.run.watchman import Watchman
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system.masking import secrets_of
 from agent_sync.system.processes import Processes
 

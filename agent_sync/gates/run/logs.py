@@ -3,12 +3,12 @@
 import hashlib
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from agent_sync.errors import BadConfig
 from agent_sync.gates.plan.repo import Repo
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system import files
 from agent_sync.worktree import GATE_DIR
 

@@ -1,12 +1,12 @@
 """What came of single gates and of a whole run."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 
 from agent_sync.gates.plan.plan import Skipped
 from agent_sync.gates.status import Status
+from agent_sync.lazy_dataclasses import dataclass
 
 
 class JobOutcome(StrEnum):

@@ -4,11 +4,11 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 
 from agent_sync.gates.config.model import GateCheck
 from agent_sync.gates.plan.plan import Job, gate_name
 from agent_sync.gates.run.results import JobOutcome, JobResult
+from agent_sync.lazy_dataclasses import dataclass
 
 LEAST_CAP = 4
 Perform = Callable[[Job], JobResult]

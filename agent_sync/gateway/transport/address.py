@@ -3,12 +3,13 @@
 import ipaddress
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from agent_sync.errors import BadConfig
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.settings import Origin
 
 if TYPE_CHECKING:

@@ -1,7 +1,9 @@
 """A GraphQL answer: what it holds, and what is wrong with which part of it."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from agent_sync.lazy_dataclasses import dataclass
 
 Json = dict[str, Any]
 Path = tuple[str, ...]

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import timedelta
 from functools import cache, cached_property
 from importlib.resources import files
@@ -32,6 +32,7 @@ from agent_sync.gateway.transport.trouble import (
     is_secondary_message,
     one_line,
 )
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.settings import Settings
 from agent_sync.system import clock
 

@@ -1,8 +1,9 @@
 """Refusals that no scope helps against, known by GitHub's own words, each with the step that does."""
 
 import re
-from dataclasses import dataclass
 from enum import Enum
+
+from agent_sync.lazy_dataclasses import dataclass
 
 _URL = re.compile(r"url=(https://[^\s;,]+)")
 _NEEDED = re.compile(r"requires one of the following scopes: \[([^\]]*)\]")

@@ -2,12 +2,13 @@
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
 from agent_sync.errors import NotSignedIn
 from agent_sync.gateway.transport.address import Endpoint, NamedBy
 from agent_sync.gateway.transport.refusals import is_met
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system.processes import Processes
 
 _CLASSIC_WAY_OUT = "export GH_TOKEN with a classic token that has the scopes repo and project"

@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from enum import Enum
 
 from agent_sync.gateway.transport.answer import AnswerError, GraphQLAnswer
 from agent_sync.gateway.transport.refusals import Refusal, known_refusal
+from agent_sync.lazy_dataclasses import dataclass
 
 _SHOWN = 200
 _BROKEN_KINDS = frozenset({"INTERNAL", "INTERNAL_SERVER_ERROR", "SERVICE_UNAVAILABLE", "TIMEOUT"})

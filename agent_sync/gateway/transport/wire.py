@@ -2,28 +2,25 @@
 
 import json
 import random
+import ssl
 import time
 import weakref
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
-
-import httpx
-from gql import GraphQLRequest
-from gql.transport.exceptions import TransportConnectionFailed, TransportProtocolError, TransportServerError
-from gql.transport.httpx import HTTPXTransport
-from tenacity import RetryCallState, Retrying
+from urllib.parse import urlsplit
 
 from agent_sync import __version__
-from agent_sync.gateway.transport.address import Endpoint
+from agent_sync.gateway.transport.address import Endpoint, is_loopback
 from agent_sync.gateway.transport.answer import GraphQLAnswer, answer_of
+from agent_sync.gateway.transport.http_client import httpx
 from agent_sync.gateway.transport.line import Counter
 from agent_sync.gateway.transport.token import Token
 from agent_sync.gateway.transport.trouble import FailedRequest, Trouble, TroubleKind, of_answer, of_response, one_line
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system import clock
 
 if TYPE_CHECKING:
-    import ssl
+    from tenacity import RetryCallState
 
 # Raised before anything of the request has left this machine.
 _NOT_SENT = (
@@ -44,83 +41,57 @@ Sleep = Callable[[float], None]
 LEAST_LIMIT_WAIT_S = 1.0
 
 
-@dataclass
-class _Watch:
-    """What the HTTP client tells us; knows nothing of the wire, so that an unused wire can go."""
-
-    counter: Counter
-    last: httpx.Response | None = None
-
-    def note_request(self, _request: httpx.Request) -> None:
-        self.counter.add()
-        self.last = None
-
-    def note_response(self, response: httpx.Response) -> None:
-        self.last = response
-
-    @property
-    def headers(self) -> Mapping[str, str]:
-        return self.last.headers if self.last is not None else {}
-
-    def trouble(self) -> Trouble:
-        """Return what is wrong with the last answer."""
-        if self.last is None:
-            return Trouble(TroubleKind.LOST, "GitHub sent no answer.")
-        return of_response(self.last.status_code, self.last.headers, self.last.text, clock.now())
-
-    @property
-    def is_error(self) -> bool:
-        """Whether the status of the last answer says that something is wrong."""
-        return self.last is not None and self.last.is_error
-
-    def http_trouble(self) -> Trouble | None:
-        """Return what is wrong with the last answer if its status says so."""
-        return self.trouble() if self.is_error else None
-
-
 class Wire:
     """The connection to one GitHub's GraphQL interface."""
 
     def __init__(self, endpoint: Endpoint, token: Token, *, timeout_s: float, counter: Counter) -> None:
-        self._watch = _Watch(counter)
+        self._counter = counter
         self._host = endpoint.host
-        self._transport = HTTPXTransport(
-            endpoint.graphql,
-            json_deserialize=_json_object,
+        self._address = endpoint.graphql
+        self._client = httpx.Client(
             headers={"Authorization": f"Bearer {token.secret}", "User-Agent": f"agent-sync/{__version__}"},
             timeout=timeout_s,
             follow_redirects=False,
             # A proxy between this machine and itself would only be in the way.
             trust_env=not endpoint.is_loopback,
             verify=verification(endpoint.graphql),
-            event_hooks={"request": [self._watch.note_request], "response": [self._watch.note_response]},
         )
-        self._transport.connect()  # type: ignore[no-untyped-call]  # gql annotates everything but this
-        weakref.finalize(self, self._transport.close)
+        weakref.finalize(self, self._client.close)
 
     def send(self, document: str, variables: Mapping[str, Any]) -> GraphQLAnswer:
         """Send one document; whatever is wrong with the answer as a whole is raised as a FailedRequest."""
-        try:
-            result = self._transport.execute(GraphQLRequest(document, variable_values=dict(variables)))
-        except TransportConnectionFailed as error:
-            raise FailedRequest(_trouble_of(error.__cause__ or error, self._host)) from None
-        except (TransportServerError, TransportProtocolError):
-            raise FailedRequest(self._watch.trouble()) from None
-        answer = answer_of(result.data, result.errors, sign_on=self._watch.headers.get("x-github-sso", ""))
-        if answer.parts or self._watch.is_error:
-            trouble = of_answer(answer, self._watch.headers, clock.now()) or self._watch.http_trouble()
-            if trouble:
-                raise FailedRequest(trouble)
+        response = self._post({"query": document, **({"variables": dict(variables)} if variables else {})})
+        body = _json_object(response.content)
+        if "data" not in body and "errors" not in body:
+            raise FailedRequest(_trouble_in(response))
+        sign_on = response.headers.get("x-github-sso", "")
+        answer = answer_of(body.get("data"), body.get("errors"), sign_on=sign_on)
+        if answer.parts or response.is_error:
+            trouble = of_answer(answer, response.headers, clock.now())
+            if trouble or response.is_error:
+                raise FailedRequest(trouble or _trouble_in(response))
         return answer
 
+    def _post(self, body: dict[str, Any]) -> "httpx.Response":
+        self._counter.add()
+        try:
+            return self._client.post(self._address, json=body)
+        except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL, OSError, ValueError) as error:
+            raise FailedRequest(_trouble_of(error, self._host)) from None
 
-def verification(address: str) -> "ssl.SSLContext | bool":
-    """Return whom a connection believes; the certificate store is loaded only where https is spoken."""
-    if not address.startswith("https:"):
-        return True
+
+def verification(address: str) -> ssl.SSLContext:
+    """Return whom a connection believes; on plain HTTP to this machine, where nobody is asked, nobody."""
+    parts = urlsplit(address)
+    if parts.scheme == "http" and is_loopback(parts.hostname or ""):
+        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     from agent_sync.gateway.transport.certificates import https_context
 
     return https_context()
+
+
+def _trouble_in(response: "httpx.Response") -> Trouble:
+    return of_response(response.status_code, response.headers, response.text, clock.now())
 
 
 def _trouble_of(error: BaseException, host: str) -> Trouble:
@@ -139,10 +110,12 @@ def _trouble_of(error: BaseException, host: str) -> Trouble:
 
 
 def _json_object(body: bytes) -> dict[str, Any]:
-    read = json.loads(body)
-    if not isinstance(read, dict):
-        raise TypeError("not an object")
-    return read
+    """Return the object an answer is; an empty one for anything else."""
+    try:
+        read = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    return read if isinstance(read, dict) else {}
 
 
 def wait_before_next(trouble: Trouble, attempt: int, *, is_write: bool) -> float | None:
@@ -181,8 +154,24 @@ class Patience:
 
     def persist(self, attempt: Callable[[], T], *, is_write: bool) -> T:
         """Call `attempt` until it succeeds or the policy gives up; then its failure is raised."""
+        try:
+            return attempt()
+        except FailedRequest as failed:
+            return self._retry(attempt, failed, is_write=is_write)
+
+    def _retry(self, attempt: Callable[[], T], failed: FailedRequest, *, is_write: bool) -> T:
+        """Let the policy judge the first failure, then every further one; loaded only now that one has failed."""
+        from tenacity import Retrying
+
+        failures = [failed]
+
+        def next_attempt() -> T:
+            if failures:
+                raise failures.pop()
+            return attempt()
+
         next_try = _NextTry(self, is_write=is_write)
-        return Retrying(retry=next_try.is_due, wait=next_try.wait, sleep=self.sleep)(attempt)
+        return Retrying(retry=next_try.is_due, wait=next_try.wait, sleep=self.sleep)(next_attempt)
 
     def spend(self, wait_s: float) -> float | None:
         """Take a wait out of what is left; None where it does not fit."""
@@ -199,14 +188,14 @@ class _NextTry:
     is_write: bool
     wait_s: float | None = None
 
-    def is_due(self, state: RetryCallState) -> bool:
+    def is_due(self, state: "RetryCallState") -> bool:
         failed = state.outcome.exception() if state.outcome else None
         if not isinstance(failed, FailedRequest):
             return False
         self.wait_s = self._wait_after(failed.trouble, state.attempt_number)
         return self.wait_s is not None
 
-    def wait(self, _state: RetryCallState) -> float:
+    def wait(self, _state: "RetryCallState") -> float:
         return self.wait_s or 0.0
 
     def _wait_after(self, trouble: Trouble, attempt: int) -> float | None:

@@ -1,12 +1,12 @@
 """Refs of the shared repository through GitHub's interface, where git may push only the working branch."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from agent_sync.errors import AgentSyncError, GitFailed, GitHubDown, RateLimited
 from agent_sync.gateway.port import Gateway
 from agent_sync.gateway.ref_values import ApiCommit, Signature
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.refs.git_objects import has_object, set_ref
 from agent_sync.leases.refs.git_refs import EMAIL, NAME
 from agent_sync.leases.refs.mirrored import mirror_commit, mirror_history

@@ -2,9 +2,9 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.refs.values import BranchHead, NewCommit, Pushed, PushResult, RefTransport, RefUpdate
 
 PAUSE_S = 0.1

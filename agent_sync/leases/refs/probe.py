@@ -2,8 +2,8 @@
 
 import re
 import secrets
-from dataclasses import dataclass
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.refs.api_transport import ApiTransport
 from agent_sync.leases.refs.values import PROBES, NewCommit, Pushed, PushResult, RefTransport, RefUpdate, Where
 from agent_sync.system.git_refusals import push_rule

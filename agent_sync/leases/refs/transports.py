@@ -1,9 +1,10 @@
 """Where refs of ours are kept: on the shared remote, changed by git push, or in this clone."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from agent_sync.errors import GitFailed
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.refs import git_refs
 from agent_sync.leases.refs.values import (
     OURS,

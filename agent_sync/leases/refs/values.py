@@ -1,10 +1,12 @@
 """The values of refs and of changes to them, and the interface of whatever keeps them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
+
+from agent_sync.lazy_dataclasses import dataclass
 
 OURS = "refs/agentsync/"
 CLAIMS = f"{OURS}claims/"

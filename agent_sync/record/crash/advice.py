@@ -1,10 +1,10 @@
 """Decides whether a task has crashed and what to do about it, and resumes it accordingly; pure."""
 
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import assert_never
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.record.machine.machine import with_move, with_rework
 from agent_sync.record.machine.model import Checkpoint, Record, Recovery, StepContext
 from agent_sync.record.machine.progress import (

@@ -3,10 +3,10 @@
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.fence import lease_stop, remember
 from agent_sync.system import clock
 from agent_sync.task.claim.model import Claim

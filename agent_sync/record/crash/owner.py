@@ -4,11 +4,11 @@ import os
 import platform
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePath
 from typing import Protocol
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.record.machine.model import Owner
 from agent_sync.record.machine.states import OwnerStanding
 

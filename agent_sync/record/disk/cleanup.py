@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from agent_sync.errors import AgentSyncError, BadInput, BadRecord, IllegalMove
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.record.disk.deletion import TaskDirectory, keep_tombstone, tasks_in, tombstone
 from agent_sync.record.machine.model import Owner, Record
 from agent_sync.record.machine.states import TERMINAL, OwnerStanding, RecordState

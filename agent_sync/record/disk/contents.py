@@ -3,11 +3,12 @@
 import json
 import os
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import NamedTuple
 
 from agent_sync.errors import BadInput
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.quiet import answer as quiet
 from agent_sync.record.machine.machine import count_of
 from agent_sync.record.machine.model import Archive, Event, Record, Value

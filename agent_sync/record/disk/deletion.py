@@ -5,10 +5,11 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.record.machine.machine import head_of
 from agent_sync.record.machine.model import Record
 from agent_sync.system import disk, files

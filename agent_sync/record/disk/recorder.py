@@ -6,13 +6,14 @@ import os
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 from agent_sync.errors import BadConfig, BadInput, BadRecord
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.quiet import answer as quiet
 from agent_sync.record.crash.owner import SystemProcesses, client_process, is_above
 from agent_sync.record.disk.contents import TASK_JSON, outline

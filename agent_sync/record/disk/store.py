@@ -2,13 +2,13 @@
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
 from agent_sync.errors import BadInput, BadRecord, IllegalMove, NoRecord, RecordUnavailable
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.record.disk import contents
 from agent_sync.record.disk.archive import archive_events, archived_events
 from agent_sync.record.disk.contents import LARGEST

@@ -1,10 +1,11 @@
 """How a record moves on: after its claim, and with what was said; whether anything was reached since a crash."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import assert_never
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.record.machine.machine import with_move, with_rework
 from agent_sync.record.machine.model import Event, Record
 from agent_sync.record.machine.states import TERMINAL, CheckpointCause, RecordMove, RecordState, StepStatus

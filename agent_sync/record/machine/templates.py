@@ -1,10 +1,10 @@
 """The steps a kind of task goes through, and the first record of a task that begins with them."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from agent_sync.errors import BadInput
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.record.machine.machine import with_first_event, with_move
 from agent_sync.record.machine.model import Record, StepContext, TaskStep
 from agent_sync.record.machine.states import BUILT_IN, CLAIM_TO_CLOSE, IDEMPOTENT, RecordMove, RecordState, StepStatus

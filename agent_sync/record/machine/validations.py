@@ -1,7 +1,6 @@
 """The commands a task was validated with, as its history has them."""
 
-from dataclasses import dataclass
-
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.record.machine.model import Record
 from agent_sync.record.machine.states import GATES, RecordMove
 

@@ -7,11 +7,11 @@ a commit that was made, or is checked out, in this worktree.
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.record.machine.model import Record, ReflogPosition
 from agent_sync.record.machine.states import TERMINAL, CheckpointCause
 from agent_sync.record.observe.checkpoints import (

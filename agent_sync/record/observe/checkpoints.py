@@ -5,11 +5,11 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import assert_never
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.record.machine.machine import with_move
 from agent_sync.record.machine.model import Checkpoint, FileSnapshot, Record
 from agent_sync.record.machine.states import CheckpointCause, RecordMove, RecordState

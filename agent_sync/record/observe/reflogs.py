@@ -4,11 +4,11 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import IO
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.record.machine.model import ReflogPosition
 
 # A part longer than this is read from its end: nobody needs thousands of checkpoints at once.

@@ -5,9 +5,10 @@ import hashlib
 import hmac
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from agent_sync.errors import BadInput
+from agent_sync.lazy_dataclasses import dataclass
 
 
 class Unavailable(Exception):

@@ -1,8 +1,8 @@
 """Whether a record is as agent-sync wrote it."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.record.machine.machine import event_hash, genesis, is_digest_right
 from agent_sync.record.machine.model import Event, Record
 from agent_sync.record.machine.states import RecordMove

@@ -10,10 +10,11 @@ import secrets
 import shlex
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from agent_sync.errors import BadKey
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.record.disk.beginning import make_home
 from agent_sync.record.disk.recorder import atlas_home
 from agent_sync.record.receipts import ed25519

@@ -1,12 +1,12 @@
 """The receipt as it is stored, and what it is made from: every field is signed but the signature itself."""
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agent_sync.errors import BadReceipt
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system.json_reading import LARGEST_INTEGER, canonical
 
 ReceiptKind = Literal["gate", "command"]

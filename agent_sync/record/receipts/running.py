@@ -12,12 +12,13 @@ import termios
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import TracebackType
 from typing import IO, NamedTuple, Self
 
 from agent_sync.errors import AgentSyncError, BadInput
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.record.receipts.receipt import CommandRun
 from agent_sync.system import clock
 from agent_sync.system.masking import secrets_of

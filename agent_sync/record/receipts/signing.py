@@ -1,9 +1,9 @@
 """Signs receipts of commands that agent-sync has run, and checks receipts without any secret."""
 
 import re
-from dataclasses import dataclass
 
 from agent_sync.errors import BadInput
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.record.receipts import ed25519
 from agent_sync.record.receipts.keys import MasterKey, receipt_path
 from agent_sync.record.receipts.receipt import (

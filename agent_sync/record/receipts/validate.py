@@ -2,13 +2,13 @@
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from agent_sync.context import Context
 from agent_sync.errors import LockHeld, NoRecord
 from agent_sync.gates.run.watchman import watching
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.record import keep
 from agent_sync.record.disk.contents import ARTIFACTS, VALIDATING, VALIDATION_LOCK
 from agent_sync.record.disk.store import OpenRecord

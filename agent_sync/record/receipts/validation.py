@@ -3,11 +3,11 @@
 import hashlib
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from typing import NamedTuple, assert_never
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.record.disk.recorder import Recorder
 from agent_sync.record.machine.machine import head_of, with_move
 from agent_sync.record.machine.model import Record

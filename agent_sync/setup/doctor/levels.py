@@ -1,10 +1,10 @@
 """Reads the settings files of Claude Code at every level, and the hooks in them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.setup.install.entries import hook_of, shell_line
 from agent_sync.setup.install.jsonc import NotJson, read
 from agent_sync.system import files

@@ -1,7 +1,8 @@
 """What a check found, and what mends it."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from agent_sync.lazy_dataclasses import dataclass
 
 
 class Mark(StrEnum):

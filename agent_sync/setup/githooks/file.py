@@ -1,9 +1,9 @@
 """Reads and writes one hook file so that its bytes and its mode can be given back."""
 
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system import files
 
 _BYTES = ("utf-8", "surrogateescape")

@@ -1,9 +1,9 @@
 """Puts a block of ours into a hook of git beside what is there, and takes exactly that out again."""
 
 import contextlib
-from dataclasses import dataclass
 from pathlib import Path
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.setup.githooks import file as githook_file, text as texts
 from agent_sync.setup.githooks.file import GitHook
 from agent_sync.setup.githooks.place import HookPlace, HooksKeptBy, hook_place, instructions

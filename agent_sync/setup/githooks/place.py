@@ -1,11 +1,11 @@
 """Finds where git looks for a hook of a worktree, and who else has a say there."""
 
 import os
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import assert_never
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.setup.githooks.text import COMMAND, POST_COMMIT, HookKind
 from agent_sync.system.git import Git
 from agent_sync.system.git_hooks import hooks_directory, hooks_path_scope

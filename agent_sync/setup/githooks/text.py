@@ -1,8 +1,8 @@
 """The lines that hooks of git get, and where in an existing hook they go."""
 
 import re
-from dataclasses import dataclass
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.setup.install.edits import Edit
 
 COMMAND = "agent-sync checkpoint --trigger git_commit --auto"

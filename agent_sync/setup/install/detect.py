@@ -1,7 +1,6 @@
 """Finds out what a board's fields and statuses are called, from the board itself."""
 
-from dataclasses import dataclass
-
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.settings.tables import BoardSettings
 from agent_sync.task.decision.tasks import BoardField, BoardShape
 

@@ -1,7 +1,8 @@
 """Insertions into a text, kept so that they can be taken out again to the byte."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from agent_sync.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,10 @@
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from agent_sync.lazy_dataclasses import dataclass
 
 DEEPEST = 100
 BOM = "\ufeff"

@@ -1,10 +1,10 @@
 """Decides what `init` and `uninstall` change, before anything is changed."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
 from agent_sync.errors import BadConfig
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.setup.install import claude, claude_md, ignore
 from agent_sync.setup.install.claude_md import CLAUDE_MD
 from agent_sync.setup.install.edits import Edit, apply_edits, undone

@@ -2,10 +2,11 @@
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.setup.install.edits import Edit
 from agent_sync.system import files
 from agent_sync.system.json_reading import read_json

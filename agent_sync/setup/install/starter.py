@@ -1,8 +1,8 @@
 """Writes the first `.agent-sync.toml`: what was found out, and as comments what is left to fill in."""
 
 import json
-from dataclasses import dataclass
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.setup.install.detect import names_on
 from agent_sync.setup.install.signature import with_signature
 from agent_sync.task.decision.outside_text import one_line

@@ -2,10 +2,10 @@
 
 import contextlib
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 
 from agent_sync.errors import BadConfig
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system import files
 
 GIT = ".git/"

@@ -1,8 +1,8 @@
 """What can be done, and what can come of it: two closed unions."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.task.claim.model import LeaseNote
 from agent_sync.task.claim.phases import WithheldBy
 from agent_sync.task.decision.facts import Card, Pull

@@ -2,9 +2,9 @@
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from datetime import datetime
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.settings.tables import USUAL_BRANCH
 from agent_sync.task.decision.facts import Card
 from agent_sync.task.decision.outside_text import one_line

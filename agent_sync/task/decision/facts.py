@@ -1,9 +1,10 @@
 """What a decision may know: values read from git and GitHub, and the moment they are decided upon."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import Enum, StrEnum
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.settings import Settings
 from agent_sync.task.decision.feedback.checks import CheckRun, Reported, WorkflowRun
 from agent_sync.task.decision.feedback.reviews import Conversation

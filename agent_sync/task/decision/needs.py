@@ -1,8 +1,8 @@
 """Which questions must be asked of git and GitHub before a decision can be made: as few as possible."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.decision.facts import Facts, GateSeen, Pull, PullState, Trigger
 from agent_sync.task.decision.feedback.checks import CI, CheckRun, ChecksVerdict

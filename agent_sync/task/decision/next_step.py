@@ -1,8 +1,8 @@
 """Says what comes next in a situation: a sentence for the agent, a command for the person."""
 
-from dataclasses import dataclass
 from typing import assert_never
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.task.claim.phases import WithheldBy
 from agent_sync.task.decision.feedback.checks import CI
 from agent_sync.task.decision.feedback.merging import update_commands

@@ -1,6 +1,8 @@
 """A sentence that waits for its readers."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from agent_sync.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

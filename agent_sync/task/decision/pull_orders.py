@@ -1,7 +1,6 @@
 """What is ordered of an open pull request beyond its opening."""
 
-from dataclasses import dataclass
-
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.settings.tables import PullSettings
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.decision.facts import Facts, Pull, PullState

@@ -1,7 +1,6 @@
 """Compares what the claim, the branch, the pull request, CI, the issue and the card say of one task."""
 
-from dataclasses import dataclass
-
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.claim.phases import Phase
 from agent_sync.task.decision.facts import Branch, Card, NoCard, Pull, PullState

@@ -1,9 +1,9 @@
 """Says how a task stands: one value, derived from claim, lease, record, gate and what is known of the pull request."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import assert_never
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.task.claim.model import Claim, FeedbackSeen
 from agent_sync.task.claim.phases import Phase, WithheldBy
 from agent_sync.task.decision import actions

@@ -1,9 +1,9 @@
 """Every situation that a task can be in: a closed union of values, each of which carries what makes it true."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.task.claim.phases import WithheldBy
 from agent_sync.task.decision.feedback.checks import CI
 

@@ -1,8 +1,9 @@
 """Tasks that may be claimed: what is known of an issue and its place on the board, and whether it is ready."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.task.decision.facts import Card, NoCard
 from agent_sync.task.decision.issue_brief import IssueBrief
 

@@ -3,7 +3,8 @@
 import hashlib
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from agent_sync.lazy_dataclasses import dataclass
 
 # What differs between two runs that fail for the same reason: numbers, times, hashes, places in memory.
 _CHANGING = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{7,64}\b|\d+(?:\.\d+)?", re.IGNORECASE)

@@ -2,10 +2,10 @@
 
 import hashlib
 import json
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.work.hook.model import Evidence, HookTask, JsonObject, WorkHook
 
 

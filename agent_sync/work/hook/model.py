@@ -1,12 +1,12 @@
 """The files of a work hook: task, context, status, result, handoff and attempts, each read strictly."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 from pydantic.alias_generators import to_camel
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.model import BranchName
 from agent_sync.task.claim.model import Count, Moment, Name, Number
 from agent_sync.work.hook.states import WorkState

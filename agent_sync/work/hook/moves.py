@@ -1,8 +1,9 @@
 """What each move makes of a hook, pure: the next value and the message of the commit that carries it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.work.hook import attempts
 from agent_sync.work.hook.evidence import task_hash
 from agent_sync.work.hook.model import (

@@ -1,12 +1,13 @@
 """Carries out orders to hooks and claims: look, decide, write all at once, and decide again if others were faster."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Generic, TypeVar
 
 from agent_sync.context import Context
 from agent_sync.errors import GitFailed
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.acquire import refs_refused
 from agent_sync.leases.claim_refs import connection, remember_refusal, transport_here
 from agent_sync.leases.refs.api_transport import ApiTransport, api_of

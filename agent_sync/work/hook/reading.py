@@ -1,10 +1,10 @@
 """Reads hooks, claims and whole histories from refs, with a few processes however many there are."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from agent_sync.context import Context
 from agent_sync.errors import BadHook, HookTooNew
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.claim_refs import claim_ref, known_claims, transport_here
 from agent_sync.leases.model import Tip
 from agent_sync.leases.refs.values import CLAIMS, HOOKS, Blob, FileAt, PastCommit, RefTransport

@@ -1,9 +1,10 @@
 """All hooks and claims as they were seen at one moment, and what follows for one hook: orphaned, expired, overdue."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.claim_refs import claim_ref
 from agent_sync.leases.model import LeaseState, Tip
 from agent_sync.leases.refs.values import Where

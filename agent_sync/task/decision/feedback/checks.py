@@ -1,8 +1,10 @@
 """Turns what was reported on one commit, and what is still to come, into one verdict."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
+
+from agent_sync.lazy_dataclasses import dataclass
 
 
 class Bucket(Enum):

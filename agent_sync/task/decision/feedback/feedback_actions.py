@@ -1,7 +1,6 @@
 """What can be done about failed checks and requested changes, and what can come of it."""
 
-from dataclasses import dataclass
-
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.task.decision.facts import Pull
 from agent_sync.task.decision.feedback.reviews import Review
 

@@ -2,9 +2,10 @@
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import assert_never
+
+from agent_sync.lazy_dataclasses import dataclass
 
 # Stands in every answer that agent-sync writes for the agent; people often share the agent's account.
 OWN_MARK = "<!-- agent-sync "

@@ -1,0 +1,53 @@
+"""What every step of a task may cost at most: counts, which a busy machine does not change."""
+
+import pytest
+from support.step_costs import CostedRuns, whole_task
+
+from agent_sync.demo.stage import stage
+
+# For each step: modules loaded and git processes started, at most. `make bench` prints what they are, with the CPU.
+BUDGETS = {
+    "session start": (490, 5),
+    "stop without a claim": (343, 3),
+    "claim": (522, 33),
+    "stop while coding": (373, 7),
+    "prompt while coding": (368, 4),
+    "tool while coding": (369, 4),
+    "session start with a claim": (498, 24),
+    "stop after a commit": (373, 13),
+    "handoff": (396, 35),
+    "stop that opens the pull request": (488, 34),
+    "idle that polls": (483, 12),
+    "idle inside the backoff": (368, 11),
+    "idle inside the backoff, again": (38, 0),
+    "status": (510, 33),
+    "worker list": (420, 23),
+    "record status": (395, 13),
+    "idle that finds it merged": (483, 11),
+    "done": (395, 9),
+    "stop that closes": (488, 34),
+}
+# A parser for constants, a command line nobody runs, retries nobody makes.
+NEVER_LOADED = {"gql", "graphql", "pygments", "rich", "tenacity", "asyncio", "github", "truststore"}
+
+
+@pytest.fixture(scope="module")
+def costs(tmp_path_factory):
+    """Play one task in fresh interpreters."""
+    with stage() as scenery:
+        runs = CostedRuns(scenery.root, scenery.environment, tmp_path_factory.mktemp("costs") / "runs")
+        return {one.step: one for one in whole_task(scenery, runs)}
+
+
+def test_no_step_costs_more_than_it_may(costs):
+    """No step loads more modules or starts more git processes than its budget, and none of them fails."""
+    assert [one.step for one in costs.values() if one.status] == []
+    spent = {step: (len(costs[step].modules), len(costs[step].git)) for step in BUDGETS}
+    over = {step: (spent[step], most) for step, most in BUDGETS.items() if any(map(int.__gt__, spent[step], most))}
+    assert over == {}, "spent and budget: see `make bench`"
+
+
+def test_no_step_of_a_task_loads_what_it_does_not_use(costs):
+    """Whatever a task does, it loads no package that only other commands use."""
+    loaded = {one.step: sorted(NEVER_LOADED & set(one.modules)) for one in costs.values()}
+    assert {step: names for step, names in loaded.items() if names} == {}
