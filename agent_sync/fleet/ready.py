@@ -31,14 +31,19 @@ class ReadyTasks:
 
 def ready_tasks(context: Context, board: BoardSeen, *, limit_s: float = NETWORK_LIMIT) -> ReadyTasks:
     """Return what can be claimed; the claim refs are asked, in one fetch, only where anything is ready at all."""
-    names = context.settings.board
-    ordered = in_order(board.ready, board.priorities)
-    free = [issue for issue in ordered if is_ready(issue, ready=names.ready, skip_types=names.skip_types)]
+    free = free_issues(context, board)
     if not free:
         return ReadyTasks(elsewhere=board.elsewhere)
     held, trouble = held_issues(context, limit_s=limit_s)
     left = tuple(issue for issue in free if issue.number not in held)
     return ReadyTasks(left, len(free) - len(left), board.elsewhere, trouble)
+
+
+def free_issues(context: Context, board: BoardSeen) -> list[BoardIssue]:
+    """Return what can be claimed by the board's word alone, best first."""
+    names = context.settings.board
+    ordered = in_order(board.ready, board.priorities)
+    return [issue for issue in ordered if is_ready(issue, ready=names.ready, skip_types=names.skip_types)]
 
 
 def held_issues(context: Context, *, limit_s: float = NETWORK_LIMIT) -> tuple[frozenset[int], str]:

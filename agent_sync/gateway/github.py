@@ -5,7 +5,7 @@ from agent_sync.gateway.boards import BoardReads
 from agent_sync.gateway.branch_links import BranchLinks
 from agent_sync.gateway.filing import IssueFiling
 from agent_sync.gateway.over_rest import RestReads
-from agent_sync.gateway.pulls.many_polls import ManyPullReads
+from agent_sync.gateway.pulls.claim_polls import ClaimReads
 from agent_sync.gateway.pulls.pull_writes import PullWrites
 from agent_sync.gateway.pulls.review_writes import ReviewWrites
 from agent_sync.gateway.reads import TaskReads
@@ -15,7 +15,7 @@ from agent_sync.gateway.refs import RefAccess
 class GitHub(
     TaskReads,
     PullWrites,
-    ManyPullReads,
+    ClaimReads,
     ReviewWrites,
     BoardReads,
     IssueFiling,

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from agent_sync.gateway.ref_values import ApiCommit, TreeEntry
 from agent_sync.task.decision.actions import CardChange, CloseTask, OpenPull
+from agent_sync.task.decision.claims_seen import ClaimAsked, ClaimsSeen
 from agent_sync.task.decision.facts import Card, ClosingFacts, Lookup, NoCard, Pull
 from agent_sync.task.decision.feedback.reviews import Review
 from agent_sync.task.decision.pull_orders import PullExtras, PullUpdate
@@ -49,6 +50,9 @@ class Gateway(Protocol):
 
         Of a thread only the last remark is there, and neither comments nor texts of reviews.
         """
+
+    def claims(self, asked: Sequence[ClaimAsked]) -> ClaimsSeen:
+        """Return the issues and pull requests of many claims, a hundred in each request."""
 
     def branch_pull(self, branch: str) -> Pull | None:
         """Return the newest pull request of a branch of this repository."""

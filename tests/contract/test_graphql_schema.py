@@ -5,8 +5,10 @@ import pytest
 from graphql import build_schema, parse, validate, validate_schema
 from schema_subset import differences
 
+from agent_sync.gateway.pulls.claim_polls import claims_operation
 from agent_sync.gateway.pulls.many_polls import MOST_AT_ONCE, poll_many_operation
 from agent_sync.gateway.transport.line import document, with_fragments
+from agent_sync.task.decision.claims_seen import ClaimAsked
 
 SDL = (files("agent_sync.emulator") / "schema.graphql").read_text("utf-8")
 QUERIES = files("agent_sync.gateway") / "queries"
@@ -40,6 +42,15 @@ def test_every_document_is_valid_at_github(name, published_schema):
 def test_a_round_over_many_pull_requests_is_valid(fragment, published_schema):
     """The document that is made for a round is valid here and by GitHub's published schema."""
     made = parse(with_fragments(poll_many_operation(range(1, 1 + MOST_AT_ONCE), fragment)))
+    assert validate(build_schema(SDL), made) == []
+    assert validate(published_schema, made) == []
+
+
+@pytest.mark.parametrize("fragment", ["ClaimedPull", "ClaimedPullPlainly"])
+def test_a_look_at_many_claims_is_valid(fragment, published_schema):
+    """The document that is made for claims is valid here and by GitHub's published schema."""
+    asked = [ClaimAsked(1, 2), ClaimAsked(3, branch="claude/x-3"), ClaimAsked(4)]
+    made = parse(with_fragments(claims_operation(asked, fragment)))
     assert validate(build_schema(SDL), made) == []
     assert validate(published_schema, made) == []
 

@@ -7,6 +7,7 @@ from agent_sync.gateway.abilities import Ability
 from agent_sync.gateway.port import Gateway
 from agent_sync.gateway.ref_values import ApiCommit, TreeEntry
 from agent_sync.task.decision.actions import CardChange, CloseTask, OpenPull
+from agent_sync.task.decision.claims_seen import ClaimAsked, ClaimsSeen
 from agent_sync.task.decision.facts import Card, ClosingFacts, Lookup, NoCard, Pull
 from agent_sync.task.decision.feedback.reviews import Review
 from agent_sync.task.decision.pull_orders import PullExtras, PullUpdate
@@ -45,6 +46,10 @@ class UnaskedGitHub(Gateway):
     def many_pulls(self, numbers: Sequence[int]) -> Mapping[int, Pull]:
         """Fail."""
         _fail("many_pulls", numbers)
+
+    def claims(self, asked: Sequence[ClaimAsked]) -> ClaimsSeen:
+        """Fail."""
+        _fail("claims", asked)
 
     def branch_pull(self, branch: str) -> Pull | None:
         """Fail."""

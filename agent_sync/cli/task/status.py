@@ -112,7 +112,8 @@ def _ask_github(context: Context, claim: Claim, *, offline: bool) -> StatusAnswe
     try:
         with working("asking GitHub"):
             task = context.gateway.task(claim.issue_number)
-            pull = context.gateway.pull(claim.pr_number, with_checks=True) if claim.pr_number else None
+            number, issue = claim.pr_number, claim.issue_number
+            pull = context.gateway.pull(number, with_checks=True, issue=issue) if number else None
     except AgentSyncError as error:
         return StatusAnswers(lease=lease, trouble=str(error))
     return StatusAnswers(rows(claim, branch, task, pull), pull, lease)

@@ -69,15 +69,19 @@ def _alias(number: int) -> str:
 
 
 def _pulls_in(line: ManyPullReads, answer: GraphQLAnswer, numbers: Sequence[int]) -> dict[int, Pull]:
-    listed = {number: answer.at("repository", _alias(number)) for number in numbers}
-    return {number: _pull(line, answer, number, node) for number, node in listed.items() if isinstance(node, dict)}
+    places = {number: ("repository", _alias(number)) for number in numbers}
+    return {
+        number: pull_at(line, answer, *place) for number, place in places.items() if isinstance(answer.at(*place), dict)
+    }
 
 
-def _pull(line: ManyPullReads, answer: GraphQLAnswer, number: int, node: Json) -> Pull:
+def pull_at(line: PullReads, answer: GraphQLAnswer, *place: str) -> Pull:
+    """Return the pull request at a place of an answer, with its checks."""
+    node: Json = answer.at(*place)
     contexts = (node.get("statusCheckRollup") or {}).get("contexts") or {}
     if (contexts.get("pageInfo") or {}).get("hasNextPage"):
         # More than a hundred checks: this one is read page by page.
-        return line.pull(number, with_checks=True)
-    is_unknown = is_kept_back(answer, "repository", _alias(number))
+        return line.pull(int(node["number"]), with_checks=True)
+    is_unknown = is_kept_back(answer, *place)
     checks = None if is_unknown else tuple(map(check_of, nodes_of(contexts)))
     return with_checks_seen(line, with_feedback(pull_of(node), node), checks)

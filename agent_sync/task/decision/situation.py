@@ -134,6 +134,9 @@ def _merged_situation(claim: Claim, known: Known) -> Situation | None:
         note = claim.withheld if claim.withheld and claim.withheld.by is WithheldBy.UNMERGED else None
         return NotClosed(issue, note.reason) if note else Closing(issue)
     is_merged = known.pull is not None and known.pull.state is PullState.MERGED
+    if known.pull and is_merged and known.pull.is_issue_closed:
+        # The merge has closed the issue: nobody has to decide anything.
+        return Closing(issue)
     return AwaitingConsent(issue, claim.pr_number) if is_merged or claim.phase is Phase.MERGED_DETECTED else None
 
 

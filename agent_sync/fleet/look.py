@@ -1,0 +1,150 @@
+"""Looks at a whole fleet: one fetch of refs, one request for a hundred claims, one for the board, and this machine."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from agent_sync.context import Context
+from agent_sync.errors import AgentSyncError, RateLimited
+from agent_sync.fleet.reading import Fleet, WorktreeClaim, read_fleet
+from agent_sync.fleet.ready import free_issues
+from agent_sync.fleet.seen import FleetSeen, HeldTask, WorktreeSeen
+from agent_sync.fleet.worktrees import claims_of_other_clones, seen_in, with_branch
+from agent_sync.gateway.transport.address import address_of
+from agent_sync.leases.model import LeaseState, Tip
+from agent_sync.leases.refs.values import Where
+from agent_sync.system import clock
+from agent_sync.task.decision.claims_seen import ClaimAsked, ClaimsSeen
+from agent_sync.task.decision.feedback.reviews import Wake
+from agent_sync.task.decision.tasks import BoardIssue, BoardSeen
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What GitHub answered, and what kept it from answering."""
+
+    claims: ClaimsSeen | None = None
+    board: BoardSeen | None = None
+    trouble: str = ""
+    paused_until: datetime | None = None
+
+
+def look(context: Context) -> FleetSeen:
+    """Return everything that the view of the fleet is made of; what cannot be had is said, never left out."""
+    return seen_of(context, read_fleet(context))
+
+
+def seen_of(context: Context, fleet: Fleet) -> FleetSeen:
+    """Return the fleet whose refs were read, with what GitHub and this machine know of it."""
+    held = _held(context, fleet)
+    asked = _ask_github(context, [_question(one) for one in held if one.issue])
+    held = [_with_branch(context, one, asked.claims) for one in held]
+    ready, note = _ready(context, asked.board, held)
+    settings = context.settings
+    unreached = "" if fleet.where is Where.REMOTE else fleet.reason
+    return FleetSeen(
+        repository=_repository(context),
+        looked_at=clock.now(),
+        held=tuple(held),
+        github=asked.claims,
+        ready=ready,
+        board_note=note,
+        finished=tuple(tip.lease.renewed_at for tip in fleet.tips if tip.lease.state is LeaseState.DONE),
+        paused_until=asked.paused_until,
+        stale_reason="; ".join(filter(None, [unreached, asked.trouble])),
+        root=context.place.root,
+        wake=Wake(settings.reviews.wake),
+        remote=settings.git.remote,
+        allowance_s=settings.lease.allowance_s,
+        merges_itself=bool(settings.pr.auto_merge),
+    )
+
+
+def _repository(context: Context) -> str:
+    try:
+        return address_of(context)[0].full_name
+    except AgentSyncError:
+        return ""
+
+
+def _held(context: Context, fleet: Fleet) -> list[HeldTask]:
+    """Return one task for every lease that is held, every claim here that has none, and every ref beyond reading."""
+    tips = [tip for tip in fleet.tips if tip.lease.state is LeaseState.HELD]
+    places = [*fleet.here, *_of_this_repository(claims_of_other_clones(context), tips)]
+    by_nonce = {_nonce(one): one for one in places if _nonce(one)}
+    held = [HeldTask(tip.lease.issue, tip.lease, _seen(context, by_nonce.get(tip.lease.nonce))) for tip in tips]
+    held += [HeldTask(one.issue, trouble=one.unknown.reason) for one in fleet.unreadable]
+    shown = {tip.lease.nonce for tip in tips}
+    held += [
+        _without_lease(context, one, tips) for one in places if _nonce(one) not in shown and not _is_left(one, tips)
+    ]
+    return held
+
+
+def _without_lease(context: Context, found: WorktreeClaim, tips: list[Tip]) -> HeldTask:
+    """Return a claim that has no lease, or whose issue is held by somebody else now."""
+    issue = found.claim.issue_number if found.claim else 0
+    tip = next((tip for tip in tips if tip.lease.issue == issue), None)
+    return HeldTask(issue, tip.lease if tip else None, _seen(context, found))
+
+
+def _is_left(found: WorktreeClaim, tips: list[Tip]) -> bool:
+    """Tell whether a claim was left on a hook that has a row of its own."""
+    claim = found.claim
+    return bool(claim and claim.is_left and any(tip.lease.issue == claim.issue_number for tip in tips))
+
+
+def _of_this_repository(found: Iterable[WorktreeClaim], tips: list[Tip]) -> list[WorktreeClaim]:
+    known = {tip.lease.nonce for tip in tips}
+    return [one for one in found if _nonce(one) in known]
+
+
+def _nonce(found: WorktreeClaim) -> str:
+    return found.claim.lease.nonce if found.claim and found.claim.lease else ""
+
+
+def _seen(context: Context, found: WorktreeClaim | None) -> WorktreeSeen | None:
+    return seen_in(context, found) if found else None
+
+
+def _question(held: HeldTask) -> ClaimAsked:
+    """Return what to ask of a claim; of one on this machine, its own file knows the pull request."""
+    claim, lease = held.here.claim if held.here else None, held.lease
+    if claim:
+        return ClaimAsked(held.issue, claim.pr_number)
+    return ClaimAsked(held.issue, lease.pr if lease else None, lease.branch if lease else "")
+
+
+def _with_branch(context: Context, held: HeldTask, claims: ClaimsSeen | None) -> HeldTask:
+    if held.here is None:
+        return held
+    issue = claims.issue(held.issue) if claims else None
+    return replace(held, here=with_branch(context, held.here, issue.pull if issue else None))
+
+
+def _ask_github(context: Context, questions: list[ClaimAsked]) -> _Asked:
+    """Ask for the claims and the board: two requests for a hundred claims."""
+    asked = _Asked()
+    try:
+        if questions:
+            asked = replace(asked, claims=context.gateway.claims(questions))
+        if context.settings.project.number is not None:
+            asked = replace(asked, board=context.gateway.board())
+    except RateLimited as limit:
+        return replace(asked, trouble=str(limit), paused_until=limit.until)
+    except AgentSyncError as error:
+        return replace(asked, trouble=f"GitHub could not be asked: {error.happened}")
+    return asked
+
+
+def _ready(context: Context, board: BoardSeen | None, held: list[HeldTask]) -> tuple[tuple[BoardIssue, ...], str]:
+    """Return what can be claimed now, best first, and a sentence on the rest of the column."""
+    if board is None:
+        return (), "" if context.settings.project.number else "No board is configured."
+    free = free_issues(context, board)
+    taken = {one.issue for one in held}
+    ready = tuple(issue for issue in free if issue.number not in taken)
+    blocked = sum(bool(issue.open_blockers) and issue.is_open for issue in board.ready)
+    elsewhere = f"{board.elsewhere} of other repositories" if board.elsewhere else ""
+    parts = ", ".join(filter(None, [f"{blocked} blocked" if blocked else "", elsewhere]))
+    return ready, f"Also in {context.settings.board.ready}: {parts}." if parts else ""
