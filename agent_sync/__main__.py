@@ -82,12 +82,26 @@ def stop_gate() -> None:
     run(raw)
 
 
+def is_registered_twice() -> bool:
+    """Tell whether the plugin of Claude Code runs a hook that a settings file registers as well: that one answers."""
+    if not os.environ.get("CLAUDE_PLUGIN_ROOT"):
+        return False
+    from agent_sync.quiet import plugin
+
+    found = plugin.is_registered(sys.argv[1])
+    if found is None:
+        from agent_sync.setup.client.levels import is_registered
+
+        found = is_registered(sys.argv[1])
+    return found
+
+
 def end() -> None:
     """Note the end of a session, without a lock and without the network; the next session reads the note."""
     from agent_sync.quiet import answer as quiet
 
     raw = quiet.read_stdin(quiet.PATIENCE)
-    if not quiet.is_nested():
+    if not quiet.is_nested() and not is_registered_twice():
         from agent_sync.quiet.last_words import keep_end
 
         keep_end(raw)
@@ -99,6 +113,8 @@ def hook() -> None:
     from agent_sync.quiet import answer as quiet
 
     raw = quiet.read_stdin()
+    if is_registered_twice():
+        os._exit(0)
     # A watcher is not a short answer: only what silences every hook silences it from here.
     if quiet.is_nested() or ("--rewake" not in sys.argv and quiet.nothing_to_do(sys.argv[1], raw)):
         line = gate_line(raw) if sys.argv[1] == "on-stop" else ""

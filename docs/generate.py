@@ -1,4 +1,4 @@
-"""Writes the generated parts of the documentation and the JSON Schemas from the tables and models they describe.
+"""Writes the generated parts of the documentation, the JSON Schemas and the Claude Code plugin from their sources.
 
 `python docs/generate.py` writes them; with `--check` it only tells which are stale and fails if any is.
 """
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import get_args
 
 import click
+from plugin_files import leftover_pages, plugin_files
 from pydantic import BaseModel
 
 from agent_sync.cli.app import LazyGroup, app
@@ -139,6 +140,7 @@ def files() -> dict[Path, str]:
         SCHEMAS / "gate.schema.json": schema(ConfigFile, ".gauntlet/config.yml"),
         SCHEMAS / "gate-check.schema.json": schema(CheckFile, ".gauntlet/checks/NAME.yml"),
         SCHEMAS / "gate-review.schema.json": schema(ReviewFile, ".gauntlet/reviews/NAME.yml"),
+        **plugin_files(),
         docs / "lifecycle.md": spliced(docs / "lifecycle.md", lifecycle),
         docs / "settings.md": spliced(docs / "settings.md", {"settings": settings_table()}),
         docs / "cli.md": spliced(docs / "cli.md", {"exit-codes": exit_codes(), "commands": command_pages()}),
@@ -148,12 +150,16 @@ def files() -> dict[Path, str]:
 def main() -> None:
     """Write, or with `--check` compare."""
     stale = [path for path, text in files().items() if not path.exists() or path.read_text(encoding="utf-8") != text]
-    for path in stale:
+    leftover = leftover_pages()
+    for path in [*stale, *leftover]:
         print(f"stale: {path.relative_to(ROOT)}")
     if "--check" in sys.argv:
-        sys.exit("Run: make docs" if stale else 0)
+        sys.exit("Run: make docs" if stale or leftover else 0)
     for path in stale:
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(files()[path], encoding="utf-8")
+    for path in leftover:
+        path.unlink()
 
 
 if __name__ == "__main__":

@@ -111,6 +111,15 @@ class ClaudeCode:
         }
         (self.home / ".claude.json").write_text(json.dumps(values), encoding="utf-8")
 
+    def manage(self, *arguments: str) -> str:
+        """Run a command of the client that is no session, such as `plugin list`, and return what it printed."""
+        command = [str(self.program), *arguments]
+        done = subprocess.run(
+            command, cwd=self.stage.root, env=self.environment, capture_output=True, text=True, check=False, timeout=120
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
     def ask(self, prompt: str, *options: str, cwd: Path | None = None, allowed: tuple[str, ...] = BASH) -> Run:
         """Run one prompt to its end without a terminal."""
         before = len(self.model.turns)

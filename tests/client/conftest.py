@@ -1,10 +1,9 @@
 """Sets the unmodified client up in a clone of the local GitHub, and notes what each scenario cost."""
 
-import subprocess
-
 import installed_client
 import pytest
 from claude_code import ClaudeCode
+from scenes import initialise
 from scratch_processes import kill_all
 from scripted_model import running_model
 from support.stage import Theatre
@@ -54,7 +53,7 @@ def bare_client(request, program, theatre, model, record_property):
 @pytest.fixture
 def client(bare_client):
     """Set the client up in the clone as `agent-sync init` leaves it."""
-    _initialise(bare_client.stage)
+    initialise(bare_client.stage)
     return bare_client
 
 
@@ -63,17 +62,9 @@ def gated_client(request, program, gated, model, record_property):
     """Set the client up in the clone with gates."""
     client = ClaudeCode(program, gated.stage, model)
     client.trust()
-    _initialise(client.stage)
+    initialise(client.stage)
     yield client
     _record(request, client, record_property)
-
-
-def _initialise(scenery):
-    """Run `init` and commit what it writes, as its last words say."""
-    played = scenery.command("init", "--yes")
-    assert played.status == 0, played.stderr
-    for arguments in (["add", "."], ["commit", "--quiet", "--message", "Set up agent-sync"], ["push", "--quiet"]):
-        subprocess.run(["git", *arguments], cwd=scenery.root, env=scenery.environment, check=True)
 
 
 def _record(request, client, record_property):

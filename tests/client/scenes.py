@@ -1,5 +1,6 @@
 """Scenes that many scenarios begin with, played by the client itself."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -8,10 +9,20 @@ from scratch_processes import kill_all
 from scripted_model import Turn, bash, say
 from waiting import until
 
+from agent_sync.demo.stage import Stage
+
 ISSUE = 42
 PULL = 45
 COMMIT = "echo 'lock = 1' >> cache.py && git add cache.py && git commit --quiet --message 'Guard the cache'"
 HANDOFF = "agent-sync handoff --summary - <<'AGENT_SYNC_SUMMARY'\nGuard the cache.\nAGENT_SYNC_SUMMARY"
+
+
+def initialise(scenery: Stage, *options: str) -> None:
+    """Run `init` and commit what it writes, as its last words say."""
+    played = scenery.command("init", "--yes", *options)
+    assert played.status == 0, played.stderr
+    for arguments in (["add", "."], ["commit", "--quiet", "--message", "Set up agent-sync"], ["push", "--quiet"]):
+        subprocess.run(["git", *arguments], cwd=scenery.root, env=scenery.environment, check=True)
 
 
 def claim(client: ClaudeCode) -> Run:

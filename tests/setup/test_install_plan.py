@@ -5,7 +5,7 @@ from support.jsonc_files import tidy, untidy
 from agent_sync.errors import BadConfig
 from agent_sync.setup.install.claude_md import CLAUDE_MD
 from agent_sync.setup.install.edits import Edit
-from agent_sync.setup.install.plan import CLAUDE_SETTINGS, IGNORE, installation, removal
+from agent_sync.setup.install.plan import CLAUDE_SETTINGS, IGNORE, Choice, installation, removal
 from agent_sync.setup.install.record import InstallRecord, Written, digest
 from agent_sync.setup.install.signature import with_signature
 
@@ -151,11 +151,11 @@ def test_settings_file_is_never_replaced():
 def test_claude_md_section_comes_and_goes_exactly(before):
     """On request CLAUDE.md gets the section on task recovery, once, and it is taken out to the byte."""
     files = {} if before is None else {CLAUDE_MD: before}
-    plan = installation(files.get, InstallRecord(), lambda: STARTER, with_claude_md=True)
+    plan = installation(files.get, InstallRecord(), lambda: STARTER, Choice(with_claude_md=True))
     (change,) = [change for change in plan.changes if change.path == CLAUDE_MD]
     assert change.after.startswith(before or b"")
     assert b"agent-sync record status" in change.after
-    again = installation({CLAUDE_MD: change.after}.get, InstallRecord(), lambda: STARTER, with_claude_md=True)
+    again = installation({CLAUDE_MD: change.after}.get, InstallRecord(), lambda: STARTER, Choice(with_claude_md=True))
     assert CLAUDE_MD not in [one.path for one in again.changes]
     record = InstallRecord((change.written,)) if change.written else InstallRecord()
     (gone,) = [one for one in removal({CLAUDE_MD: change.after}.get, record).changes if one.path == CLAUDE_MD]
@@ -164,3 +164,27 @@ def test_claude_md_section_comes_and_goes_exactly(before):
     (cut,) = [one for one in without_memory.changes if one.path == CLAUDE_MD]
     assert b"task recovery" not in cut.after
     assert cut.after.endswith(b"More\n")
+
+
+SETTINGS_ONLY = Choice(with_hooks=False)
+
+
+@given(st.one_of(untidy(), tidy()))
+def test_settings_only_comes_and_goes_exactly(given_file):
+    """Without hooks and pages, rules and status line are merged in, once, and taken out to the byte."""
+    files = {CLAUDE_SETTINGS: given_file[1].encode()}
+    plan = installation(files.get, InstallRecord(), lambda: STARTER, SETTINGS_ONLY)
+    after = carried_out(files, plan)
+    assert not [path for path in after if path.startswith(".claude/commands/")]
+    assert not any(b"agent-sync on-stop" in content for content in after.values())
+    assert b"Bash(agent-sync claim *)" in after[CLAUDE_SETTINGS]
+    record = InstallRecord(tuple(change.written for change in plan.changes if change.written))
+    assert installation(after.get, record, lambda: STARTER, SETTINGS_ONLY).changes == ()
+    assert carried_out(after, removal(after.get, record)) == files
+
+
+def test_settings_only_keeps_what_is_there():
+    """Hooks and pages that were written before stay; a complete set-up has nothing to do."""
+    after, record = installed({})
+    assert installation(after.get, record, lambda: STARTER, SETTINGS_ONLY).changes == ()
+    assert installation(after.get, InstallRecord(), lambda: STARTER, SETTINGS_ONLY).changes == ()

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from agent_sync.setup.doctor.levels import Level, levels
+from agent_sync.setup.client.levels import Level, levels
 from agent_sync.setup.doctor.registration import check_files, check_once, check_registered, check_timeouts
 from agent_sync.setup.doctor.result import Mark
 from agent_sync.setup.install.claude import missing_edits

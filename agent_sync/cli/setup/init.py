@@ -11,9 +11,11 @@ from agent_sync.errors import AgentSyncError
 from agent_sync.settings.approvals import Approvals
 from agent_sync.settings.loading import requests_in
 from agent_sync.settings.sources import parsed_toml
+from agent_sync.setup.client.levels import levels
+from agent_sync.setup.client.plugin import enabled_plugin
 from agent_sync.setup.install import carry_out, record as records
 from agent_sync.setup.install.entries import home_elsewhere
-from agent_sync.setup.install.plan import InstallPlan, installation
+from agent_sync.setup.install.plan import Choice, InstallPlan, installation
 from agent_sync.setup.install.starter import Findings, starter
 from agent_sync.setup.install.tree import Tree
 from agent_sync.system import clock
@@ -33,30 +35,36 @@ Next:
 @click.command("init")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @click.option("--claude-md", is_flag=True, help="Add a section on task recovery to CLAUDE.md.")
+@click.option(
+    "--settings-only/--with-hooks",
+    default=None,
+    help="Leave hooks and pages to the plugin, or write them beside it. Default: as the plugin is enabled or not.",
+)
 @click.option("--dry-run", is_flag=True, help="Only show what would be written.")
-def command(*, yes: bool, claude_md: bool, dry_run: bool) -> None:
+def command(*, yes: bool, claude_md: bool, settings_only: bool | None, dry_run: bool) -> None:
     """Set this repository up: hooks, status line, permissions and command pages of Claude Code, settings, ignore lines.
 
     Merges into what is there and keeps every other byte of it; shows each file as a diff and asks before it writes.
-    The board and its field names are looked up on GitHub where a token is found.
+    The board and its field names are looked up on GitHub where a token is found. Where the plugin of Claude Code is
+    enabled, hooks and pages are the plugin's, and --settings-only is the default.
 
     \b
     Examples:
       agent-sync init
       agent-sync init --dry-run
       agent-sync init --yes --claude-md
+      agent-sync init --settings-only
     """
     context = context_here()
     tree, shared = Tree(Path(context.place.root)), Path(context.place.shared_dir)
     record = records.load(shared)
     may_ask = not yes and not dry_run
-    plan = installation(
-        tree.read,
-        record,
-        lambda: starter(_findings(context, may_ask=may_ask)),
+    choice = Choice(
+        with_hooks=_writes_hooks(context, settings_only=settings_only),
         with_claude_md=claude_md,
         atlas_home=home_elsewhere(context.environment),
     )
+    plan = installation(tree.read, record, lambda: starter(_findings(context, may_ask=may_ask)), choice)
     show(plan)
     if not plan.changes:
         click.echo("Nothing to do: everything is set up.")
@@ -69,6 +77,18 @@ def command(*, yes: bool, claude_md: bool, dry_run: bool) -> None:
         click.echo(NEXT)
     else:
         click.echo("Nothing was written.")
+
+
+def _writes_hooks(context: Context, *, settings_only: bool | None) -> bool:
+    """Tell whether hooks and pages are written, and say so where nobody has asked to leave them out."""
+    if settings_only is not None:
+        return not settings_only
+    root, main = Path(context.place.root), Path(context.place.common_dir).parent
+    plugin = enabled_plugin(levels(root, main, context.environment), root, main, context.environment)
+    if plugin:
+        shown = one_line(f"{plugin.id}, enabled in {plugin.file}")
+        click.echo(f"note: hooks and pages are left to the plugin {shown}; --with-hooks writes them, too", err=True)
+    return plugin is None
 
 
 def _approve(context: Context, plan: InstallPlan) -> None:

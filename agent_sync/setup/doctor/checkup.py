@@ -6,8 +6,10 @@ from pathlib import Path
 from agent_sync import settings
 from agent_sync.context import Context, context_at
 from agent_sync.errors import BadConfig
+from agent_sync.setup.client.levels import levels
+from agent_sync.setup.client.plugin import enabled_plugin
 from agent_sync.setup.doctor import machine, registration, worktree
-from agent_sync.setup.doctor.levels import levels
+from agent_sync.setup.doctor.plugin import check_plugin
 from agent_sync.setup.doctor.result import Result, skip
 from agent_sync.system.git import Git
 from agent_sync.system.processes import Processes
@@ -37,9 +39,12 @@ def check_all(place: Place, environment: Mapping[str, str], *, live: bool = Fals
 
 
 def _hooks(place: Place, environment: Mapping[str, str], processes: Processes) -> Iterator[Result]:
-    found = levels(Path(place.root), Path(place.common_dir).parent, environment)
+    root, main = Path(place.root), Path(place.common_dir).parent
+    found = levels(root, main, environment)
+    plugin = enabled_plugin(found, root, main, environment)
     yield registration.check_files(found)
-    yield registration.check_registered(found)
+    yield check_plugin(found, plugin)
+    yield registration.check_registered(found, plugin)
     yield registration.check_once(found)
     yield registration.check_timeouts(found)
     yield machine.check_effect(environment, processes, directory=place.root)

@@ -2,7 +2,8 @@
 
 from collections import Counter
 
-from agent_sync.setup.doctor.levels import Handler, Level
+from agent_sync.setup.client.levels import Handler, Level
+from agent_sync.setup.client.plugin import Plugin
 from agent_sync.setup.doctor.result import Result, fail, ok, warn
 from agent_sync.setup.install.entries import HOOKS, hook_of
 from agent_sync.task.decision.outside_text import one_line
@@ -23,8 +24,10 @@ def check_files(found: list[Level]) -> Result:
     return ok("client settings", ", ".join(level.file for level in found) or "none are there")
 
 
-def check_registered(found: list[Level]) -> Result:
-    """Check that every hook of ours is registered for its event."""
+def check_registered(found: list[Level], plugin: Plugin | None = None) -> Result:
+    """Check that every hook of ours is registered for its event; the plugin registers all of them."""
+    if plugin and plugin.is_active:
+        return ok("hooks", f"registered by the plugin {one_line(plugin.id)}")
     there = {(handler.event, handler.hook) for level in found for handler in level.handlers}
     wanted = {event: hook_of(group["hooks"][0]) for event, group in HOOKS.items()}
     missing = [f"{event} ({hook})" for event, hook in wanted.items() if (event, hook) not in there]

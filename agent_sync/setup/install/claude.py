@@ -11,11 +11,11 @@ from agent_sync.setup.install.jsonc import BOM, JsonNode, NotJson, read
 from agent_sync.setup.install.remove import without
 
 
-def missing_edits(text: str, *, file: str, atlas_home: str = "") -> list[Edit]:
+def missing_edits(text: str, *, file: str, atlas_home: str = "", with_hooks: bool = True) -> list[Edit]:
     """Return the edits that bring everything of ours into a text that has nothing of it yet."""
     edits = [Edit(len(text), "{}\n")] if is_blank(text) else []
     text = apply_edits(text, edits)
-    for path, item in _missing_entries(atlas_home):
+    for path, item in _wanted_entries(atlas_home, with_hooks=with_hooks):
         root = settings_in(text, file=file)
         if item in _list_at(root, path, file=file):
             continue
@@ -26,18 +26,24 @@ def missing_edits(text: str, *, file: str, atlas_home: str = "") -> list[Edit]:
     return edits
 
 
-def is_complete(text: str, *, file: str, atlas_home: str = "") -> bool:
+def is_complete(text: str, *, file: str, atlas_home: str = "", with_hooks: bool = True) -> bool:
     """Tell whether all our entries are there as they should be, each once."""
     if is_blank(text):
         return False
     root = settings_in(text, file=file)
-    has_all = all(item in _list_at(root, path, file=file) for path, item in _missing_entries(atlas_home))
+    wanted = _wanted_entries(atlas_home, with_hooks=with_hooks)
+    has_all = all(item in _list_at(root, path, file=file) for path, item in wanted)
     count = sum(1 for _ in our_handlers(root))
     line = root.member("statusLine")
     line_is_current = line is not None and (
         line.value == entries.STATUS_LINE or not entries.is_our_status_line(line.value)
     )
-    return has_all and line_is_current and count == len(entries.HOOKS)
+    return has_all and line_is_current and count == (len(entries.HOOKS) if with_hooks else 0)
+
+
+def has_hooks(text: str, *, file: str) -> bool:
+    """Tell whether any hook of ours is there."""
+    return not is_blank(text) and any(our_handlers(settings_in(text, file=file)))
 
 
 def without_ours(text: str, *, file: str, with_rules: bool = True, atlas_home: str = "") -> str:
@@ -88,8 +94,8 @@ def _grown(text: str, more: list[Edit], edits: list[Edit]) -> str:
     return apply_edits(text, more)
 
 
-def _missing_entries(atlas_home: str) -> list[tuple[tuple[str, ...], Any]]:
-    hooks = [(("hooks", event), group) for event, group in entries.HOOKS.items()]
+def _wanted_entries(atlas_home: str, *, with_hooks: bool) -> list[tuple[tuple[str, ...], Any]]:
+    hooks = [(("hooks", event), group) for event, group in entries.HOOKS.items()] if with_hooks else []
     return [*hooks, *((path, rule) for path, listed in entries.rules(atlas_home) for rule in listed)]
 
 

@@ -13,10 +13,10 @@ _FIRST_LINE = "---\n"
 
 def pages() -> dict[str, bytes]:
     """Map the path of every page to what it should say."""
-    folder = files("agent_sync.setup.templates") / "commands"
-    return {f"{DIRECTORY}/{name}.md": _page((folder / f"{name}.md").read_text("utf-8")) for name in NAMES}
+    # Inside the front matter the signature is a comment, which no model reads.
+    return {f"{DIRECTORY}/{name}.md": with_signature(template(name), after=_FIRST_LINE).encode() for name in NAMES}
 
 
-def _page(template: str) -> bytes:
-    # Inside the front matter the line is a comment, which no model reads.
-    return with_signature(template, after=_FIRST_LINE).encode()
+def template(name: str) -> str:
+    """Return a page as it is before it is signed."""
+    return (files("agent_sync.setup.templates") / "commands" / f"{name}.md").read_text("utf-8")

@@ -48,16 +48,33 @@ class InstallPlan:
     notes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Choice:
+    """What is asked for: hooks and pages unless the plugin has them, a section of CLAUDE.md, records kept elsewhere."""
+
+    with_hooks: bool = True
+    with_claude_md: bool = False
+    atlas_home: str = ""
+
+
+EVERYTHING = Choice()
+
+
 def installation(
-    read: Read, record: InstallRecord, starter: Callable[[], str], *, with_claude_md: bool = False, atlas_home: str = ""
+    read: Read, record: InstallRecord, starter: Callable[[], str], choice: Choice = EVERYTHING
 ) -> InstallPlan:
-    """Return what is missing; `starter` makes the settings file and is asked only where there is none."""
-    changes = [_settings(read, record, atlas_home), _lines(IGNORE, ignore, read, record)]
+    """Return what is missing; `starter` makes the settings file and is asked only where there is none.
+
+    Without hooks, no hook and no page is added; those that are there stay.
+    """
+    changes = [_settings(read, record, choice), _lines(IGNORE, ignore, read, record)]
     notes = []
-    if with_claude_md:
+    if choice.with_claude_md:
         changes.append(_lines(CLAUDE_MD, claude_md, read, record))
     for path, wanted in pages().items():
         found = read(path)
+        if found is None and not choice.with_hooks:
+            continue
         if found is None or is_unchanged(found):
             changes.append(_whole(path, found, wanted))
         else:
@@ -99,12 +116,13 @@ def _exclusion(read: Read) -> tuple[list[FileChange], list[str]]:
     return [FileChange(EXCLUDE, found, exclude.without_line(found) or None)] if found else [], []
 
 
-def _settings(read: Read, record: InstallRecord, atlas_home: str) -> FileChange:
-    found = read(CLAUDE_SETTINGS)
-    if found is not None and claude.is_complete(_text(found), file=CLAUDE_SETTINGS, atlas_home=atlas_home):
+def _settings(read: Read, record: InstallRecord, choice: Choice) -> FileChange:
+    found, home = read(CLAUDE_SETTINGS), choice.atlas_home
+    hooks = choice.with_hooks or claude.has_hooks(_text(found), file=CLAUDE_SETTINGS)
+    if claude.is_complete(_text(found), file=CLAUDE_SETTINGS, atlas_home=home, with_hooks=hooks):
         return FileChange(CLAUDE_SETTINGS, found, found)
-    base = _settings_base(found, record, with_rules=record.knows(CLAUDE_SETTINGS), atlas_home=atlas_home)
-    edits = claude.missing_edits(_text(base), file=CLAUDE_SETTINGS, atlas_home=atlas_home)
+    base = _settings_base(found, record, with_rules=record.knows(CLAUDE_SETTINGS), atlas_home=home)
+    edits = claude.missing_edits(_text(base), file=CLAUDE_SETTINGS, atlas_home=home, with_hooks=hooks)
     return _edited_file(CLAUDE_SETTINGS, found, base, edits)
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.quiet.plugin import settings_files, settings_here
 from agent_sync.setup.install.entries import hook_of, shell_line
 from agent_sync.setup.install.jsonc import NotJson, read
 from agent_sync.system import files
@@ -56,20 +57,23 @@ class Level:
             for handler in _objects(group.get("hooks"))
         ]
 
+    @property
+    def plugins(self) -> dict[str, Any]:
+        """Which plugins it switches on or off."""
+        enabled = self.values.get("enabledPlugins")
+        return enabled if isinstance(enabled, dict) else {}
+
 
 def levels(root: Path, main: Path, environment: Mapping[str, str]) -> list[Level]:
     """Return the settings files that are there: the project's, the local one, the main checkout's, the user's."""
-    home = environment.get("CLAUDE_CONFIG_DIR") or f"{environment.get('HOME', '')}/.claude"
-    named = {
-        ".claude/settings.json": root / ".claude/settings.json",
-        ".claude/settings.local.json": root / ".claude/settings.local.json",
-        # From a worktree the client reads the main checkout's local settings, too.
-        f"{main}/.claude/settings.local.json": main / ".claude/settings.local.json",
-        "~/.claude/settings.json": Path(home) / "settings.json",
-    }
-    if main == root:
-        del named[f"{main}/.claude/settings.local.json"]
-    return [_level(name, file) for name, file in named.items() if file.is_file()]
+    named = settings_files(str(root), str(main), environment)
+    return [_level(name, Path(path)) for name, path in named.items() if Path(path).is_file()]
+
+
+def is_registered(hook: str) -> bool:
+    """Tell whether a settings file of this hook's session registers it."""
+    found = [_level(path, Path(path)) for path in settings_here() if Path(path).is_file()]
+    return any(handler.hook == hook for level in found for handler in level.handlers)
 
 
 def _level(name: str, file: Path) -> Level:
