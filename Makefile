@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := build/demo
 RELEASE := build/release
+# Every command is a process of its own: without kept bytecode each would compile all modules again.
+export PYTHONDONTWRITEBYTECODE :=
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .PHONY: demo test quick lint unit client coverage prove bench docs lock dist release-check clean help
