@@ -17,11 +17,11 @@ from agent_sync.task.decision.situation import checks_known
 from agent_sync.task.decision.situations import Situation
 
 
-def next_line(stands: Situation, *, is_watching: bool = False) -> str:
-    """Return what a person types next; whoever watches already is not told to."""
+def next_line(stands: Situation, *, instead_of_watch: str = "") -> str:
+    """Return what a person types next; whoever watches already, or cannot, is told so and not to watch."""
     step = next_step(stands)
-    if is_watching and step.command == WATCH:
-        return "Watching; interrupt to stop."
+    if instead_of_watch and step.command == WATCH:
+        return instead_of_watch
     return f"Next: {step.command}" if step.command else "Next: nothing to type"
 
 

@@ -234,6 +234,9 @@ def _settle(context: Context, trigger: Trigger, outcome: Outcome, *, claim: Clai
     if isinstance(outcome, PullOpened | PullAdopted):
         # Why there was none yet is no news any more.
         context.outbox.drop(messages.NEWS_AFTER_HANDOFF)
+    if isinstance(outcome, ClaimDeleted):
+        # The question was answered before it could be asked.
+        context.outbox.drop(messages.CLOSING_QUESTIONS)
     again = told_before(claim, outcome)
     if again:
         context.outbox.forget(again)

@@ -66,3 +66,16 @@ def test_without_a_terminal_the_stop_tells_the_human(opened):
     stdin = json.dumps({"session_id": "p", "cwd": str(opened.stage.root)})
     assert human(opened.hook("session-start", stdin=stdin, **unattended)) == ""
     assert "PR #45 merged!" in human(opened.hook("on-stop", stdin=stdin, **unattended))
+
+
+def test_answered_question_is_not_asked(opened):
+    """Whoever types /done first thing in the morning is not asked afterwards whether to close."""
+    opened.stage.act(**MERGED)
+    unattended = {"CLAUDE_CODE_SESSION_ATTENDED": "0", "CLAUDECODE": "1"}
+    stdin = json.dumps({"session_id": "p", "cwd": str(opened.stage.root)})
+    opened.hook("session-start", stdin=stdin, **unattended)
+    opened.hook("done", **unattended)
+    stopped = opened.hook("on-stop", stdin=stdin, **unattended)
+    assert "Issue #42 closed." in human(stopped)
+    assert "Should I close" not in human(stopped)
+    assert agent(stopped) == ""

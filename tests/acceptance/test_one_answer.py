@@ -183,6 +183,17 @@ def test_next_while_watching_is_not_to_watch(opened):
     assert last == "Watching; interrupt to stop.\n"
 
 
+def test_an_agent_does_not_watch(opened):
+    """HOOK.md names the watch to whoever reads it: in a session it looks once, because a tool call would never end."""
+    process = with_variables(opened, CLAUDECODE="1").popen("status", "--watch")
+    try:
+        said, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 0
+    assert said.decode().splitlines()[-1] == "Not watched from inside a session: hooks look while it is idle."
+
+
 def test_next_without_a_board(theatre):
     """In a repository without a board the first thing to do is to set agent-sync up."""
     bare = with_variables(theatre, AGENT_SYNC_PROJECT_NUMBER="")

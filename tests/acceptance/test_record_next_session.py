@@ -161,6 +161,22 @@ def test_ended_pull_request_is_said_and_stays(claimed, act, words):
     assert "## Current State: `awaiting_human`" in page
 
 
+def test_github_is_asked_again_before_a_crash_is_resumed(claimed):
+    """GitHub was away when the crash was noted: whoever resumes learns then that the issue was closed meanwhile."""
+    with Client(claimed) as client:
+        client.hook("on-prompt", prompt=ASKED)
+        claimed.stage.commit("cache.py", "lock = True\n", "Guard the cache")
+    claimed.stage.act("close_issue", issue=42)
+    claimed.fault("status:502", times=99, path="/api/graphql")
+    with Client(claimed, "s2") as client:
+        assert "State: recovering" in started(client)
+        claimed.stage.control("DELETE", "faults")
+        client.hook("on-prompt", prompt="continue please")
+        resumed = client.line("agent-sync resume")
+    assert "Do not resume: issue #42 is closed." in resumed.stdout
+    assert "## Current State: `awaiting_human`" in page_of(claimed)
+
+
 def test_second_live_session_is_warned(claimed):
     """Two sessions in one worktree: the second one and its human are told."""
     with Client(claimed) as first, Client(claimed, "s2") as second:

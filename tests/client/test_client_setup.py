@@ -66,6 +66,8 @@ PRINTED = (
     "agent-sync record show",
     "agent-sync gate run",
     "agent-sync review list",
+    "agent-sync review reply 3f9a1c 'Renamed.'",
+    "agent-sync review resolve 3f9a1c",
     "agent-sync explain",
     "agent-sync validate",
 )

@@ -65,6 +65,37 @@ def test_failed_check_is_told_with_the_next_step(client):
         assert terminal.shows("unit-tests")
 
 
+def test_failed_check_comes_with_its_log(client):
+    """Idle session: a failed check wakes the model with the failing step and the end of its log."""
+    open_pull(client)
+    log = "".join(f"line {number}\n" for number in range(100)) + "E   assert 1 == 2\n"
+    steps = [{"name": "Run tests", "conclusion": "failure", "log": log}]
+    with client.terminal() as terminal:
+        count = goes_idle(client, terminal)
+        client.stage.act("add_check", pull=PULL, **FAILED, steps=steps)
+        told = requests_reach(client, count + 1).text.rpartition("1 FAILED")[2]
+    assert 'step "Run tests"' in told
+    assert "| line 99\n| E   assert 1 == 2\n" in told
+    assert "| line 30\n" not in told
+    assert "agent-sync handoff" in told
+
+
+def test_review_thread_wakes_the_model(client):
+    """Idle session: a review thread wakes the model with file, line, text and how to answer."""
+    open_pull(client)
+    thread = {"path": "cache.py", "line": 1, "body": "Use a read-write lock."}
+    with client.terminal() as terminal:
+        count = goes_idle(client, terminal)
+        client.model.plays([say("I see.")])
+        client.stage.act("review", pull=PULL, state="comment", by="mona", threads=[thread])
+        told = requests_reach(client, count + 1).text.rpartition('"mona" on PR')[2]
+        terminal.wait_for("I see.")
+        assert '"cache.py" line 1' in told
+        assert "| Use a read-write lock." in told
+        assert "agent-sync review reply" in told
+        assert terminal.shows("Use a read-write lock.")
+
+
 def test_merge_is_asked_of_the_human(client):
     """Idle session: a merge is told to the human, and the model is told who decides."""
     open_pull(client)

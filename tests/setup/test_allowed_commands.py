@@ -1,30 +1,20 @@
 """Every command that a text tells an agent to run is allowed by `init`, or is a human's and stays a question."""
 
+import ast
 import re
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 from support.situations import CASES
 
+import agent_sync
 from agent_sync.setup.install import entries
 from agent_sync.task.decision.next_step import next_step
 
-# Who speaks to an agent: HOOK.md, the start of a session, next steps, messages, wake-ups, the gate, work hooks.
-SPEAKERS = (
-    "record.page.next_steps",
-    "record.page.render",
-    "record.page.session_text",
-    "record.crash.advice",
-    "record.crash.outside",
-    "events.parts.recovery",
-    "events.parts.briefing",
-    "task.decision.messages",
-    "task.decision.next_step",
-    "gates.instructions",
-    "work.gupp",
-)
+# The rooms that speak to an agent: HOOK.md, the start of a session, next steps, messages, wake-ups, the gate, work hooks.
+ROOMS = ("events", "gates", "leases", "record", "task", "work")
 # What closes, releases, decides or trusts is a human's; what runs anything at all is asked about each time.
 HUMANS = (
     "done",
@@ -43,10 +33,23 @@ _TYPED = re.compile(r"`agent-sync ([^`]+)`")
 _RULE = re.compile(r"Bash\((.*)\)")
 
 
+def texts(source: str) -> Iterator[str]:
+    """Yield every text of a module as it is written there, its docstrings apart."""
+    tree = ast.parse(source)
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    docstrings = {
+        id(node.body[0].value) for node in ast.walk(tree) if isinstance(node, documented) and ast.get_docstring(node)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant | ast.JoinedStr) and id(node) not in docstrings:
+            yield ast.get_source_segment(source, node) or ""
+
+
 def spoken():
-    """Collect every command in backticks in the texts, and those of the next steps."""
-    sources = [Path(import_module(f"agent_sync.{name}").__file__ or "").read_text() for name in SPEAKERS]
-    found = {typed for source in sources for typed in _TYPED.findall(source)}
+    """Collect every command in backticks in the texts of these rooms, and those of the next steps."""
+    home = Path(agent_sync.__file__).parent
+    files = [file for room in ROOMS for file in (home / room).rglob("*.py")]
+    found = {typed for file in files for text in texts(file.read_text()) for typed in _TYPED.findall(text)}
     steps = [next_step(case.expected) for case in CASES.values()]
     found |= {typed for step in steps for typed in _TYPED.findall(step.sentence)}
     found |= {step.command.removeprefix("agent-sync ") for step in steps if step.command}

@@ -162,7 +162,14 @@ def test_wake_up_says_the_next_step(notice, step):
 
 @pytest.mark.parametrize(
     "notice",
-    [m.pull_adopted(pull()), m.task_closed(HELD, trouble="", done="Done"), ci(CI.GREEN, passed=1), ci(CI.NONE)],
+    [
+        m.pull_adopted(pull()),
+        m.task_closed(HELD, trouble="", done="Done"),
+        m.branch_left(HELD, base="main", note=""),
+        m.branch_kept(HELD, "there are uncommitted changes"),
+        ci(CI.GREEN, passed=1),
+        ci(CI.NONE),
+    ],
     ids=lambda notice: notice.text,
 )
 def test_what_is_no_news_waits_for_the_next_prompt(notice):

@@ -9,7 +9,7 @@ import click
 
 from agent_sync.cli.console import working
 from agent_sync.cli.fleet.fleet import show_all
-from agent_sync.cli.here import context_here
+from agent_sync.cli.here import context_here, is_session
 from agent_sync.cli.record.hook_views import RecordView, record_seen
 from agent_sync.cli.telling import next_line, situation_values
 from agent_sync.context import Context
@@ -26,6 +26,8 @@ from agent_sync.task.decision.situation import Known
 from agent_sync.task.situation_here import situation_of
 
 OK, BAD = "✓", "✗"
+_WATCHING = "Watching; interrupt to stop."
+_NOT_WATCHED = "Not watched from inside a session: hooks look while it is idle."
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class StatusAnswers:
 
 @click.command("status")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
-@click.option("--watch", is_flag=True, help="Look again and again until interrupted.")
+@click.option("--watch", is_flag=True, help="Look again and again until interrupted; inside a session once.")
 @click.option("--all", "everywhere", is_flag=True, help="Every claim of the repository, on whatever machine.")
 @click.option("--offline", is_flag=True, help="Only what is known here, without asking GitHub.")
 def command(*, as_json: bool, watch: bool, everywhere: bool, offline: bool) -> None:
@@ -56,16 +58,19 @@ def command(*, as_json: bool, watch: bool, everywhere: bool, offline: bool) -> N
     if everywhere:
         show_all(context, as_json=as_json)
         return
+    # A tool call of an agent would never end.
+    is_watching = watch and not is_session(context)
+    instead_of_watch = _WATCHING if is_watching else _NOT_WATCHED if watch else ""
     while True:
-        _show(context, as_json=as_json, offline=offline, is_watching=watch)
-        if not watch:
+        _show(context, as_json=as_json, offline=offline, instead_of_watch=instead_of_watch)
+        if not is_watching:
             return
         sys.stdout.flush()
         time.sleep(max(5.0, context.settings.checks.backoff_s))
         context = context_here()
 
 
-def _show(context: Context, *, as_json: bool, offline: bool, is_watching: bool) -> None:
+def _show(context: Context, *, as_json: bool, offline: bool, instead_of_watch: str) -> None:
     claim = context.store.read()
     recorded = record_seen(context)
     if claim is None:
@@ -87,7 +92,7 @@ def _show(context: Context, *, as_json: bool, offline: bool, is_watching: bool) 
     _draw(asked.rows) if sys.stdout.isatty() else _print(asked.rows)
     if asked.trouble:
         click.echo(f"GitHub could not be asked: {asked.trouble}", err=True)
-    click.echo(next_line(stands, is_watching=is_watching))
+    click.echo(next_line(stands, instead_of_watch=instead_of_watch))
 
 
 def _show_unclaimed(context: Context, recorded: RecordView, *, as_json: bool) -> None:

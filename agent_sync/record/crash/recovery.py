@@ -20,6 +20,8 @@ from agent_sync.system import clock, files
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.claim.phases import Phase
 
+# A question is open: whether a human has acted, or whether what was crashed may be resumed.
+_OPEN = frozenset({RecordState.AWAITING_HUMAN, RecordState.RECOVERING})
 # So short ago a look at the pull request answers for this one.
 JUST_LOOKED = timedelta(seconds=15)
 
@@ -61,7 +63,7 @@ def _outside(context: Context, record: Record, session_id: str, *, has_crashed: 
     if record.template != CLAIM_TO_CLOSE:
         return Outside()
     claim = context.store.read()
-    is_asked = has_crashed or record.state is RecordState.AWAITING_HUMAN
+    is_asked = has_crashed or record.state in _OPEN
     found = look_outside(context, session_id, asks_github=is_asked or _has_unseen_pull(claim))
     if has_crashed and claim and claim.phase is Phase.MERGED_DETECTED:
         # The session's start has found out just before, so GitHub is not asked again.

@@ -39,6 +39,8 @@ ALLOWED = (
     "Bash(agent-sync gate run*)",
     "Bash(agent-sync gate status*)",
     "Bash(agent-sync review list*)",
+    "Bash(agent-sync review reply *)",
+    "Bash(agent-sync review resolve *)",
     "Bash(agent-sync explain*)",
     "Bash(agent-sync reconcile --dry-run*)",
     "Bash(agent-sync worker take*)",

@@ -10,6 +10,8 @@ from agent_sync.task.decision.outside_text import one_line, quoted
 from agent_sync.task.decision.pull_orders import PullUpdate
 from agent_sync.task.decision.pull_text import claim_marker
 
+# Asks whether to close.
+CLOSING_QUESTIONS = ("merged:", "merged-reminder:")
 # What was told before is news again once the agent has handed off anew.
 NEWS_AFTER_HANDOFF = (
     "no-branch:",
@@ -36,7 +38,8 @@ def _identity(claim: Claim) -> str:
 def about_pull(pull: Pull) -> tuple[str, ...]:
     """Return how the ids of everything begin that is said of how a pull request ended."""
     number = pull.number
-    return (f"merged:{number}:", f"merged-reminder:{number}:", f"closed-unmerged:{number}", f"reopened:{number}")
+    asked = (f"merged:{number}:", f"merged-reminder:{number}:", f"merged-closed:{number}")
+    return (*asked, f"closed-unmerged:{number}", f"reopened:{number}")
 
 
 def pull_opened(pull: Pull) -> Notice:
@@ -166,7 +169,7 @@ def merge_question(claim: Claim, session: str) -> Notice:
 def closed_by_merge(claim: Claim, pull: Pull) -> Notice:
     """The pull request was merged, and nothing is left to be asked."""
     text = f"PR #{pull.number} merged! Issue #{claim.issue_number} was closed by the merge: {pull.url}"
-    return Notice(f"merged:{pull.number}:closed", text, for_agent=True, can_wait=True)
+    return Notice(f"merged-closed:{pull.number}", text, for_agent=True, can_wait=True)
 
 
 def merged_reminder(claim: Claim, session: str) -> Notice:
@@ -211,13 +214,13 @@ def task_closed(claim: Claim, *, trouble: str, done: str) -> Notice:
 def branch_left(claim: Claim, *, base: str, note: str) -> Notice:
     """The branch of the closed task is gone from here."""
     text = f"Branch {quoted(claim.branch)} is merged and was deleted here; the worktree is at {quoted(base)}.{note}"
-    return Notice(f"branch:{_identity(claim)}", text, for_agent=True)
+    return Notice(f"branch:{_identity(claim)}", text, for_agent=True, can_wait=True)
 
 
 def branch_kept(claim: Claim, reason: str) -> Notice:
     """The branch of the closed task stays."""
     text = f"Branch {quoted(claim.branch)} was kept: {one_line(reason, limit=300)}."
-    return Notice(f"branch:{_identity(claim)}", text, for_agent=True)
+    return Notice(f"branch:{_identity(claim)}", text, for_agent=True, can_wait=True)
 
 
 def github_paused(claim: Claim) -> Notice:
