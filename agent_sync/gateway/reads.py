@@ -167,6 +167,7 @@ def pull_of(node: Json) -> Pull:
         id=str(node.get("id") or ""),
         body=str(node.get("body") or ""),
         is_draft=bool(node.get("isDraft")),
+        merge_commit=str((node.get("mergeCommit") or {}).get("oid") or ""),
     )
 
 

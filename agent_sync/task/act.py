@@ -56,7 +56,7 @@ def act(action: Action, context: Context, claim: Claim) -> Outcome:
             trouble = context.gateway.close_task(action)
             return TaskClosed(action.trouble or trouble)
         case DeleteClaim(landed):
-            fence.finish(context, claim)
+            _finish_lease(context, claim, action)
             # The store deletes the file when this outcome is saved, after everything else is on record.
             return ClaimDeleted(landed)
         case RerunJobs(pull, urls, names, pattern):
@@ -72,6 +72,16 @@ def act(action: Action, context: Context, claim: Claim) -> Outcome:
             return Said(notice)
         case _:
             assert_never(action)
+
+
+def _finish_lease(context: Context, claim: Claim, order: DeleteClaim) -> None:
+    """Mark the work as done; what hangs on a worker's hook is complete in the same push."""
+    if not claim.worker:
+        fence.finish(context, claim)
+        return
+    from agent_sync.work.ending import finish_with_hook
+
+    finish_with_hook(context, claim, order)
 
 
 def _open_pull(gateway: Gateway, order: OpenPull) -> PullOpened | PullRefused:

@@ -11,7 +11,6 @@ from agent_sync.leases.identity import holder_here, worktree_id
 from agent_sync.leases.keeper import LeaseKeeper
 from agent_sync.leases.model import LeaseMode, LeaseState, Tip, proof_of
 from agent_sync.leases.results import LeaseChange, LeaseRequest, NotHeld, Unknown, Won
-from agent_sync.leases.rules import SLUNG
 from agent_sync.leases.words import held_by, holder_name
 from agent_sync.system import clock
 from agent_sync.task.decision.decide import card_change
@@ -45,9 +44,10 @@ def holder_to_free(context: Context, issue: int) -> tuple[Tip | None, Task]:
     if isinstance(seen, Unknown):
         raise unsettled(issue, seen)
     tip = seen if seen and seen.lease.state is LeaseState.HELD else None
-    if tip and tip.lease.phase.startswith(SLUNG):
-        message = f"Issue #{issue} hangs on the work hook of {quoted(tip.lease.holder.agent)}."
-        raise Refused(message, attempted=attempted, helps="agent-sync worker list")
+    worker = _worker_of(context, tip) if tip else ""
+    if worker:
+        message = f"Issue #{issue} hangs on the work hook of {worker}."
+        raise Refused(message, attempted=attempted, helps=f"agent-sync worker cancel {worker} --force")
     if tip and tip.lease.holder.worktree == worktree_id(context.place) and tip.lease.phase != FREED:
         raise BadInput(f"This worktree holds issue #{issue} itself.", attempted=attempted, helps="agent-sync release")
     task = context.gateway.task(issue)
@@ -56,6 +56,17 @@ def holder_to_free(context: Context, issue: int) -> tuple[Tip | None, Task]:
         whose = f"It is assigned to {people}, which is changed on GitHub: {task.url}" if people else "Nobody holds it."
         raise BadInput(f"Issue #{issue} has no claim to free. {whose}", attempted=attempted, helps="agent-sync claim")
     return tip, task
+
+
+def _worker_of(context: Context, tip: Tip) -> str:
+    """Return the worker on whose hook a claim's work hangs, which ends with the claim or not at all."""
+    if "/" not in tip.lease.holder.agent:
+        return ""
+    from agent_sync.work.ending import hook_with
+    from agent_sync.work.hook.reading import view_here
+
+    seen = hook_with(view_here(context), tip.lease.nonce)
+    return str(seen.name) if seen else ""
 
 
 def free(context: Context, issue: int, *, reason: str) -> Freed:

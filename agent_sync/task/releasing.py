@@ -40,18 +40,28 @@ def _take_back(context: Context, claim: Claim, doubt: LeaseUnknown | None, *, re
     try:
         fence.refuse(context, claim, doubt, attempted=f"giving issue #{claim.issue_number} back")
         trouble = _unmirror(context, claim, reason=reason, force=force)
-        fence.release(context, claim)
+        _release_lease(context, claim, reason)
     except AgentSyncError as error:
         if not force:
             raise
-        return _release_anyway(context, claim, str(error))
+        return _release_anyway(context, claim, str(error), reason)
     return trouble
 
 
-def _release_anyway(context: Context, claim: Claim, trouble: str) -> str:
+def _release_lease(context: Context, claim: Claim, reason: str) -> None:
+    """Give the lease back; what hangs on a worker's hook is given back in the same push."""
+    if not claim.worker:
+        fence.release(context, claim)
+        return
+    from agent_sync.work.ending import release_with_hook
+
+    release_with_hook(context, claim, reason)
+
+
+def _release_anyway(context: Context, claim: Claim, trouble: str, reason: str) -> str:
     """Give at least the lease back where GitHub could not be told."""
     try:
-        fence.release(context, claim)
+        _release_lease(context, claim, reason)
     except AgentSyncError as error:
         return f"{trouble} {error.happened}"
     return trouble

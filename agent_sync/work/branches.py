@@ -1,8 +1,21 @@
 """The branch of a task as the last session left it: fetched, moved forward, and looked at for work that is there."""
 
 from agent_sync.context import Context
+from agent_sync.errors import BadInput
 from agent_sync.system.git_history import commit_of, has_commits_beyond, is_ancestor
 from agent_sync.system.git_tree import fast_forward, move_branch
+from agent_sync.work.hook.model import WorkHook
+
+
+def work_branch(context: Context, hook: WorkHook, *, attempted: str) -> str:
+    """Return the branch the work is on; stop where another is checked out, which would be pushed in its place."""
+    claim = context.store.read()
+    is_claimed = claim is not None and claim.issue_number == hook.status.issue
+    branch, current = (claim.branch if claim and is_claimed else "") or hook.status.branch, context.git.current_branch()
+    if current != branch:
+        message = f"HEAD is on {f'branch {current}' if current else 'no branch'}, the work's branch is {branch}."
+        raise BadInput(message, attempted=attempted, helps=f"git switch {branch}")
+    return branch
 
 
 def bring_up_to_date(context: Context, branch: str) -> str:

@@ -75,9 +75,9 @@ def renewal_change(tip: Tip, now: datetime, *, mode: LeaseMode | None = None, ph
     return RefChange(claim_ref(lease.issue), tip.sha, claim_commit(lease, parent_of_renewal(tip)))
 
 
-def ending_change(tip: Tip, now: datetime) -> RefChange:
-    """Return the change that gives a holding back."""
-    lease = ended_lease(tip, LeaseState.RELEASED, now)
+def ending_change(tip: Tip, now: datetime, state: LeaseState = LeaseState.RELEASED) -> RefChange:
+    """Return the change that gives a holding back, or says that its work is done."""
+    lease = ended_lease(tip, state, now)
     return RefChange(claim_ref(lease.issue), tip.sha, claim_commit(lease, tip.sha))
 
 

@@ -10,7 +10,6 @@ from agent_sync.leases.results import Unreadable
 from agent_sync.leases.rules import SLUNG
 from agent_sync.task.decision.outside_text import quoted
 from agent_sync.work.hook.attempts import lost_tries
-from agent_sync.work.hook.evidence import disagreements
 from agent_sync.work.hook.model import MOST_ATTEMPTS, WorkHook
 from agent_sync.work.hook.names import WorkerName
 from agent_sync.work.hook.states import ACTIVE, WorkState
@@ -62,7 +61,7 @@ def _about_hook(view: WorkView, seen: HookSeen, now: datetime) -> Iterator[HookF
         repair = Repair.TELL if seen.is_too_new or seen.is_blocked else Repair.RESTORE
         yield HookFinding("damaged", repair, seen.damage, seen.name)
         return
-    for wrong in (*disagreements(hook), *(f"{path} does not say what is there" for path in seen.stray)):
+    for wrong in seen.tampering:
         yield HookFinding("evidence", Repair.TELL, wrong, seen.name, hook.status.issue)
     if is_overdue(hook, now) and hook.task and hook.task.timeout:
         reason = f"{hook.task.id} was due by {hook.task.timeout:%Y-%m-%d %H:%M} UTC"

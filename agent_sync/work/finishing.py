@@ -9,12 +9,17 @@ from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError, BadInput
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.identity import holder_here, worktree_id
-from agent_sync.leases.model import LeaseMode
+from agent_sync.leases.model import LeaseMode, LeaseState, Tip
+from agent_sync.leases.refs.compare_and_swap import RefChange
+from agent_sync.record import keep as recording
 from agent_sync.system.git_tree import tree_of
 from agent_sync.system.masking import masked_values
 from agent_sync.task.claim.model import Claim
+from agent_sync.task.decision.decide import card_change
+from agent_sync.task.decision.facts import Card
 from agent_sync.task.releasing import give_back
 from agent_sync.work.claims import ending_change, held_work, holding_of, readable_hook, renewal_change
+from agent_sync.work.delivery import GIVING, deliver
 from agent_sync.work.escalation import ask_human, file_discovered
 from agent_sync.work.hook import attempts, moves
 from agent_sync.work.hook.evidence import Standpoint, evidence_of
@@ -28,8 +33,10 @@ from agent_sync.work.hook.model import (
     Shape,
     WorkHook,
 )
+from agent_sync.work.hook.moves import Moved
 from agent_sync.work.hook.names import WorkerName
 from agent_sync.work.hook.orders import Order, carry_out, hook_change
+from agent_sync.work.hook.reading import view_here
 from agent_sync.work.hook.states import WorkState
 from agent_sync.work.hook.view import WorkView
 from agent_sync.work.hook.wording import understood, writable
@@ -75,27 +82,43 @@ def failed_result(code: str, message: str, *, recoverable: bool) -> GivenResult:
     return GivenResult(error=error)
 
 
-def finish_work(context: Context, name: str, given: GivenResult, *, open_issues: bool) -> FinishedWork:
-    """Put a result on the hook, then do what follows; all of it may be repeated and happens once."""
+def finish_work(
+    context: Context, name: str, given: GivenResult, *, open_issues: bool, given_in: str = ""
+) -> FinishedWork:
+    """Put a result on the hook, then do what follows; all of it may be repeated and happens once.
+
+    Complete is only what others can get: it is committed, and pushed before. `given_in` is the result's own file.
+    """
     claim = context.store.read()
+    if _status(given) is ResultStatus.COMPLETE and not _is_repeated(context, name, given):
+        deliver(context, name, claim, but=given_in)
 
     def decide(view: WorkView, now: datetime) -> Order[FinishedWork]:
-        seen = readable_hook(view, name, attempted="giving a result")
+        seen = readable_hook(view, name, attempted=GIVING)
         if seen.hook and _is_given(context, seen.hook, given):
             return Order(FinishedWork(seen.name, seen.hook, is_repeat=True, notes=view.notes))
-        held = held_work(context, view, name, attempted="giving a result")
+        held = held_work(context, view, name, attempted=GIVING)
         result = _result(context, held.hook, given, claim, now)
         moved = moves.after_result(held.hook, result, holding_of(held.tip.lease, str(held.name)))
-        # Failed work that is not tried again is kept until a human has looked, however long that takes.
-        mode = LeaseMode.MANUAL if moved.hook.state is WorkState.FAILED else LeaseMode.AUTO
-        claim_now = renewal_change(held.tip, now, mode=mode, phase=str(result.status).lower())
-        if may_be_requeued(moved.hook):
-            claim_now = ending_change(held.tip, now)
         hook = hook_change(held.name.ref, held.sha, moved, now)
-        return Order(FinishedWork(held.name, moved.hook, notes=view.notes), (claim_now, hook))
+        return Order(FinishedWork(held.name, moved.hook, notes=view.notes), (_claim_after(held.tip, moved, now), hook))
 
     done = carry_out(context, decide)
     return _follow_up(context, done.value, claim, open_issues=open_issues)
+
+
+def _is_repeated(context: Context, name: str, given: GivenResult) -> bool:
+    seen = readable_hook(view_here(context), name, attempted=GIVING)
+    return seen.hook is not None and _is_given(context, seen.hook, given)
+
+
+def _claim_after(tip: Tip, moved: Moved, now: datetime) -> RefChange:
+    """Return what becomes of the claim: done, free to be tried again, or kept until a human has looked."""
+    if moved.hook.state is WorkState.COMPLETE:
+        return ending_change(tip, now, LeaseState.DONE)
+    if may_be_requeued(moved.hook):
+        return ending_change(tip, now)
+    return renewal_change(tip, now, mode=LeaseMode.MANUAL, phase=str(moved.hook.state).lower())
 
 
 @dataclass(frozen=True)
@@ -180,10 +203,38 @@ def _follow_up(context: Context, finished: FinishedWork, claim: Claim | None, *,
     try:
         if open_issues and hook.result and hook.status.issue:
             changes["filed"] = file_discovered(context, hook.status.issue, hook.result)
-        if hook.state is WorkState.FAILED and not may_be_requeued(hook):
+        if hook.state is WorkState.COMPLETE:
+            _free_worktree(context, hook.status.issue)
+            changes["trouble"] = _show_for_review(context, finished)
+        elif not may_be_requeued(hook):
             changes["escalated"] = ask_human(context, hook)
-        elif hook.state is WorkState.FAILED and claim and claim.issue_number == hook.status.issue:
+        elif claim and claim.issue_number == hook.status.issue:
             changes["trouble"] = give_back(context, claim, reason="the attempt has failed", force=False).trouble
     except AgentSyncError as error:
         changes["trouble"] = str(error)
     return FinishedWork(**changes)
+
+
+def _free_worktree(context: Context, issue: int | None) -> None:
+    """Complete the record and delete the claim file: the next task may begin here."""
+    claim = context.store.read()
+    if claim is None or claim.issue_number != issue:
+        return
+    recording.attempt(context, recording.finish)
+    with context.store.locked() as token:
+        context.store.delete(token, claim)
+
+
+def _show_for_review(context: Context, finished: FinishedWork) -> str:
+    """Let the board show that a result waits for a human; return what was wrong with it."""
+    names, issue = context.settings.board, finished.hook.status.issue
+    if context.settings.project.number is None or issue is None:
+        return ""
+    card = context.gateway.card(issue)
+    if isinstance(card, Card) and (card.status or "").casefold() != names.in_progress.casefold():
+        # A human has moved it meanwhile.
+        return ""
+    change, trouble = card_change(card, status=names.in_review, agent=str(finished.worker))
+    if change:
+        context.gateway.move_card(change)
+    return trouble

@@ -5,8 +5,8 @@ from datetime import datetime
 from pathlib import Path
 
 from agent_sync.context import Context
-from agent_sync.errors import AgentSyncError, BadInput, GitFailed
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.errors import AgentSyncError, GitFailed
 from agent_sync.leases.fence import remember
 from agent_sync.leases.model import LeaseMode, Tip
 from agent_sync.leases.refs.compare_and_swap import RefChange
@@ -16,6 +16,7 @@ from agent_sync.system.git_history import commit_of, links_in
 from agent_sync.system.git_tree import tree_of, tree_of_files
 from agent_sync.task.claim.model import following
 from agent_sync.task.decision.actions import LeftOnHook
+from agent_sync.work.branches import work_branch
 from agent_sync.work.claims import HeldWork, held_work, holding_of, renewal_change
 from agent_sync.work.hook import moves
 from agent_sync.work.hook.model import Handoff, WorkHook
@@ -103,7 +104,7 @@ class _Draft:
 
 
 def _draft(context: Context, held: HeldWork, note: HandoffNote, now: datetime) -> _Draft:
-    branch = _branch(context, held.hook)
+    branch = work_branch(context, held.hook, attempted="handing off")
     head = context.git.head_of(branch) or ""
     changed = context.git.changes()
     rescue = _rescue(context, held.hook, held.tip, now) if changed else None
@@ -125,17 +126,6 @@ def _draft(context: Context, held: HeldWork, note: HandoffNote, now: datetime) -
             count=following(before.count) if before else 1,
         )
     return _Draft(handoff, (rescue,) if rescue else (), BranchHead(branch, head) if head else None)
-
-
-def _branch(context: Context, hook: WorkHook) -> str:
-    """Return the branch the work is on; stop where another is checked out, which would be pushed in its place."""
-    claim = context.store.read()
-    is_claimed = claim is not None and claim.issue_number == hook.status.issue
-    branch, current = (claim.branch if claim and is_claimed else "") or hook.status.branch, context.git.current_branch()
-    if current != branch:
-        message = f"HEAD is on {f'branch {current}' if current else 'no branch'}, the work's branch is {branch}."
-        raise BadInput(message, attempted="handing off", helps=f"git switch {branch}")
-    return branch
 
 
 def _rescue(context: Context, hook: WorkHook, tip: Tip, now: datetime) -> RefChange:

@@ -7,8 +7,16 @@ from agent_sync.errors import AgentSyncError
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.claim_refs import transport_here
 from agent_sync.task.decision.tasks import Convoy
-from agent_sync.work.hook.reading import history, look
-from agent_sync.work.ledger_rows import LedgerKind, LedgerRow, convoy_rows, evidence_rows, task_rows, unreadable_commits
+from agent_sync.work.hook.reading import MOST_COMMITS, history, look
+from agent_sync.work.ledger_rows import (
+    LedgerKind,
+    LedgerRow,
+    convoy_rows,
+    cut_histories,
+    evidence_rows,
+    task_rows,
+    unreadable_commits,
+)
 
 
 @dataclass(frozen=True)
@@ -26,6 +34,10 @@ def read_ledger(context: Context, kind: LedgerKind) -> Ledger:
     commits = history(transport)
     notes = [*view.notes]
     notes += [f"commit {one.sha[:12]} of {one.worker} cannot be read" for one in unreadable_commits(commits)]
+    notes += [
+        f"the history of {one.worker} before {one.at[:16]} is left out: it is longer than {MOST_COMMITS} steps"
+        for one in cut_histories(commits)
+    ]
     match kind:
         case LedgerKind.TASKS:
             return Ledger(tuple(task_rows(commits)), tuple(notes))

@@ -1,14 +1,16 @@
 """The rows of the ledger, pure: tasks, convoys and evidence, derived from every commit of every hook."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from agent_sync.task.decision.tasks import Convoy
 from agent_sync.work.hook import attempts
 from agent_sync.work.hook.evidence import disagreements
-from agent_sync.work.hook.model import HookTask, WorkHook
+from agent_sync.work.hook.model import HookTask, ResultStatus, WorkHook
 from agent_sync.work.hook.names import WorkerName, issue_of
+from agent_sync.work.hook.reading import changed_results
 from agent_sync.work.hook.states import WorkState
 from agent_sync.work.hook.view import HookCommit
 
@@ -44,20 +46,32 @@ def task_rows(history: Sequence[HookCommit]) -> list[LedgerRow]:
 
 def evidence_rows(history: Sequence[HookCommit]) -> list[LedgerRow]:
     """Return one row for every result that was ever put on a hook, checked anew."""
-    found, seen = [], set()
+    given: dict[tuple[WorkerName, str, ResultStatus, datetime], list[HookCommit]] = {}
     for entry in history:
         result = entry.hook.result if entry.hook else None
-        if entry.hook is None or result is None:
-            continue
-        key = (entry.worker, result.task_id, result.status, result.evidence.timestamp)
-        if key in seen:
-            continue
-        seen.add(key)
-        wrong = disagreements(entry.hook)
-        said = {"taskId": result.task_id, "worker": str(entry.worker), "status": result.status.value}
-        checked = {"verified": not wrong, "disagreements": list(wrong), "hookCommit": entry.sha}
-        found.append(said | result.evidence.values() | checked)
-    return found
+        if result:
+            key = (entry.worker, result.task_id, result.status, result.evidence.timestamp)
+            given.setdefault(key, []).append(entry)
+    return [_evidence_row(entries) for entries in given.values()]
+
+
+def _evidence_row(entries: Sequence[HookCommit]) -> LedgerRow:
+    """Return the row of one result as it was given first; whatever came of it later is checked as well."""
+    first, wrong = entries[0], tampering_in(entries)
+    result = first.hook.result if first.hook else None
+    assert result is not None  # noqa: S101  # chosen so above
+    said = {"taskId": result.task_id, "worker": str(first.worker), "status": result.status.value}
+    output = result.output or {}
+    merged = {name: output[name] for name in ("mergeCommit", "receipts") if output.get(name)}
+    checked = {"verified": not wrong, "disagreements": list(wrong), "hookCommit": first.sha}
+    return said | result.evidence.values() | merged | checked
+
+
+def tampering_in(entries: Sequence[HookCommit]) -> tuple[str, ...]:
+    """Say what does not fit in any of a task's commits, each once: hashes, stray files, results changed afterwards."""
+    found = [text for entry in entries if entry.hook for text in (*disagreements(entry.hook), *entry.stray)]
+    changed = (text for texts in changed_results(entries).values() for text in texts)
+    return tuple(dict.fromkeys((*found, *changed)))
 
 
 def convoy_rows(tasks: Sequence[LedgerRow], convoys: Sequence[Convoy]) -> list[LedgerRow]:
@@ -65,6 +79,14 @@ def convoy_rows(tasks: Sequence[LedgerRow], convoys: Sequence[Convoy]) -> list[L
     known = {f"convoy-{convoy.number}": convoy for convoy in convoys}
     names = {str(row["convoy"]) for row in tasks if row.get("convoy")} | set(known)
     return [_convoy_row(name, known.get(name), tasks) for name in sorted(names)]
+
+
+def cut_histories(history: Sequence[HookCommit]) -> list[HookCommit]:
+    """Return for each hook whose history is longer than what was read the first commit that was."""
+    first: dict[WorkerName, HookCommit] = {}
+    for entry in history:
+        first.setdefault(entry.worker, entry)
+    return [entry for entry in first.values() if entry.parent]
 
 
 def unreadable_commits(history: Sequence[HookCommit]) -> list[HookCommit]:
@@ -107,7 +129,8 @@ def _task_row(task: str, entries: list[HookCommit]) -> LedgerRow:
         "events": [_event(entry) for entry in entries],
     }
     closed = {"closed_at": entries[-1].at} if row["status"] == "closed" else {}
-    return row | closed
+    wrong = tampering_in(entries)
+    return row | closed | ({"tampering": list(wrong)} if wrong else {})
 
 
 def _dependencies(task: HookTask) -> list[LedgerRow]:

@@ -9,7 +9,7 @@ from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.claim_refs import transport_here
 from agent_sync.leases.identity import worktree_id
 from agent_sync.task.branching import usual_name
-from agent_sync.task.decision.claimable import objection
+from agent_sync.task.decision.claimable import objection, sub_issue_names
 from agent_sync.task.decision.decide import card_change
 from agent_sync.task.decision.tasks import Task
 from agent_sync.work.claims import WantedClaim, claim_change, holding_of, refuse_held, tip_of, waiting_claim
@@ -100,11 +100,16 @@ def _tool_notes(wish: Sling) -> tuple[str, ...]:
 
 
 def _refuse_unfit(task: Task, *, force: bool) -> None:
-    """Raise what stands against the issue on GitHub; only a blocker can be overruled."""
+    """Raise what stands against the issue on GitHub; only blockers and open sub-issues can be overruled."""
+    attempted = f"slinging issue #{task.number}"
     found = objection(task.without_blockers() if force else task, own_ids=frozenset(), take_over=False)
     if found:
         error = Conflict if found.is_lost else Refused
-        raise error(found.reason, attempted=f"slinging issue #{task.number}", helps=found.helps)
+        raise error(found.reason, attempted=attempted, helps=found.helps)
+    parts = sub_issue_names(task)
+    if parts and not force:
+        message = f"Issue #{task.number} is no single task: it has open sub-issues: {', '.join(parts)}."
+        raise Refused(message, attempted=attempted, helps="sling those one by one, or --force")
 
 
 def _repeat(context: Context, view: WorkView, seen: HookSeen | None, issue: int) -> WorkHook | None:

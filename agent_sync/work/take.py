@@ -34,6 +34,7 @@ from agent_sync.work.hook.names import WorkerName, foreign_task_id, task_id, wor
 from agent_sync.work.hook.orders import Done, Order, carry_out, hook_change
 from agent_sync.work.hook.states import WorkState
 from agent_sync.work.hook.view import HookSeen, WorkView, holder_text, lease_seen
+from agent_sync.work.rescue import note_work, restore_of
 from agent_sync.work.take_decision import (
     RUNS,
     HookUnread,
@@ -71,6 +72,8 @@ class Begun:
     work: TakenWork
     local: Taken | None
     notes: tuple[str, ...] = ()
+    # What is typed to have back what was not committed at the handoff.
+    restore: str = ""
 
 
 def take_hook(context: Context, name: str) -> Done[TakenWork]:
@@ -109,7 +112,9 @@ def take(context: Context, name: str) -> Begun:
     identity.remember(context, work.worker)
     trouble = bring_up_to_date(context, work.hook.status.branch)
     notes = (*done.view.notes, *([trouble] if trouble else []))
-    return Begun(work, _claim_here(context, work.task, work.hook, work.tip), notes)
+    local = _claim_here(context, work.task, work.hook, work.tip)
+    note_work(context, work.worker, work.hook, done.view.where)
+    return Begun(work, local, notes, restore_of(work.hook.handoff, context, done.view.where))
 
 
 def take_decision_here(context: Context, view: WorkView, seen: HookSeen | None, now: datetime) -> TakeDecision:

@@ -77,7 +77,7 @@ def test_history_is_read_behind_a_tip(ann):
     """Every commit is told with its first parent, time and message."""
     first = ann.write(NewCommit("First\n", when=60))
     second = ann.write(NewCommit("Second\n\nMore\n", parents=(first,), when=120))
-    past = ann.history([second])
+    past = ann.history([second], most=10)
     assert {sha: (one.parent, one.at.timestamp(), one.message) for sha, one in past.items()} == {
         first: ("", 60, "First"),
         second: (first, 120, "Second\n\nMore"),

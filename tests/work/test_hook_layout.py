@@ -105,7 +105,9 @@ def test_evidence_is_recomputed(name, changes, says):
 def test_hash_file_that_differs_is_told():
     """The hashes beside the result are checked too."""
     files = broken("evidence/output-hash.txt", b"0" * 64 + b"\n")
-    assert stray_hashes(files, hook_of(files, name="main/w1")) == ("evidence/output-hash.txt",)
+    assert stray_hashes(files, hook_of(files, name="main/w1")) == (
+        "evidence/output-hash.txt does not say what is there",
+    )
 
 
 def test_hash_does_not_depend_on_the_order():

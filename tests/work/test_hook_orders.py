@@ -306,7 +306,7 @@ def test_handoff_that_cannot_be_pushed_says_so(fleet):
 
 
 def test_result_completes(fleet):
-    """The result carries evidence of our own; the claim stays for the pull request and the close."""
+    """The result carries evidence of our own; the claim is done with it, and the commit is on the remote."""
     machine = fleet.machine("one")
     sling(machine.context(), Sling(42, "w1"))
     take(machine.context(), "w1")
@@ -314,8 +314,9 @@ def test_result_completes(fleet):
     given = GivenResult(output={"patch": "done.txt"})
     finished = finish_work(machine.context(), "w1", given, open_issues=False)
     assert (finished.hook.state, finished.hook.result.evidence.commit) == (WorkState.COMPLETE, head)
-    assert view_of(machine).claims[42].lease.state is LeaseState.HELD
+    assert view_of(machine).claims[42].lease.state is LeaseState.DONE
     before = fleet.refs()
+    assert before["refs/heads/claude/fix-it-42"] == head
     assert finish_work(machine.context(), "w1", given, open_issues=False).is_repeat
     assert fleet.refs() == before
     assert fleet.messages() == ["Sling issue-42 to main/w1", "Start issue-42", "Complete issue-42"]

@@ -6,7 +6,9 @@ import pytest
 from agent_sync.cli.work.worker import command
 
 
-@pytest.mark.parametrize("name", ["list", "status", "show", "sling", "take", "pause", "result", "clear", "repair"])
+@pytest.mark.parametrize(
+    "name", ["list", "status", "show", "sling", "take", "pause", "result", "cancel", "clear", "repair"]
+)
 def test_help_has_an_example(name):
     """Every worker command has a help page with an example that names it."""
     context = click.Context(command, info_name="agent-sync worker")

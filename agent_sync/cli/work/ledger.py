@@ -48,5 +48,6 @@ def _line(row: LedgerRow) -> str:
             more = f"{'✓ verified' if verified else '✗ ' + '; '.join(row['disagreements'])}  {row['worker']}"
         case _:
             title = one_line(str(row["title"]))
-            more = f"{row['hook_status']:<11}  {row['assignee']}  {len(row['attempts'])} attempts  {title}"
+            mark = "✗ tampered  " if row.get("tampering") else ""
+            more = f"{row['hook_status']:<11}  {mark}{row['assignee']}  {len(row['attempts'])} attempts  {title}"
     return f"{name:<20} {said:<12} {more}"

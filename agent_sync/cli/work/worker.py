@@ -12,15 +12,16 @@ from agent_sync.cli.console import working
 from agent_sync.cli.here import context_here
 from agent_sync.cli.issue_numbers import issue_number
 from agent_sync.cli.task.issue_brief import brief_values, tell_brief
-from agent_sync.cli.work import worker_care, worker_views
+from agent_sync.cli.work import worker_care, worker_endings, worker_views
 from agent_sync.cli.work.worker_views import hook_values, print_notes
 from agent_sync.context import Context
-from agent_sync.errors import BadInput, Exit
+from agent_sync.errors import BadInput, Exit, Refused
 from agent_sync.leases.claim_refs import claim_ref
 from agent_sync.system import clock
 from agent_sync.task.decision.outside_text import quoted
 from agent_sync.work.forge import refresh_view
 from agent_sync.work.hook.model import JsonObject
+from agent_sync.work.hook.states import WorkState
 from agent_sync.work.identity import bound_worker
 from agent_sync.work.sling import Sling, Slung, sling as slung_to
 from agent_sync.work.take import Begun, take as taken_from
@@ -43,7 +44,7 @@ def command() -> None:
 @click.option("--tool", "tools", multiple=True, help="A tool the worker needs; three to five, may be repeated.")
 @click.option("--timeout", default="", help="How long it may take: 90m, 2h, 1d.")
 @click.option("--input", "given", default="", help="More input for the task, as a JSON object.")
-@click.option("--force", is_flag=True, help="Even if it is blocked or out of attempts.")
+@click.option("--force", is_flag=True, help="Even if it is blocked, has open sub-issues, or is out of attempts.")
 @click.option("--dry-run", is_flag=True, help="Only print what would be done.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def sling(
@@ -60,8 +61,8 @@ def sling(
 ) -> None:
     """Hang ISSUE on the hook of WORKER (`pool/worker`, or a bare name): claim and hook change together or not at all.
 
-    Refuses what is closed, blocked or taken, and a worker with work on its hook. Starts no process: the worker's next
-    session finds the work and starts it.
+    Refuses what is closed, blocked or taken, an epic with open sub-issues, and a worker with work on its hook. Starts
+    no process: the worker's next session finds the work and starts it.
 
     \b
     Examples:
@@ -120,6 +121,7 @@ def take(ctx: click.Context, *, name: str, as_json: bool) -> None:
         ctx.exit(Exit.OK)
     with working("taking the work"):
         begun = taken_from(context, said)
+    _refuse_blocked(context, begun)
     click.echo(json.dumps(_values(begun))) if as_json else _tell_taken(begun)
     print_notes(begun.notes, refresh_view(context))
     trouble = begun.local.trouble if begun.local else ""
@@ -127,6 +129,16 @@ def take(ctx: click.Context, *, name: str, as_json: bool) -> None:
         click.echo(f"Taken, but GitHub was only partly updated: {trouble}", err=True)
     _log_taken(context, begun)
     ctx.exit(Exit.PENDING if trouble else Exit.OK)
+
+
+def _refuse_blocked(context: Context, begun: Begun) -> None:
+    """Stop where something is in the way of the work: nothing was taken, which is no success."""
+    work = begun.work
+    if work.hook and work.hook.state is WorkState.BLOCKED:
+        print_notes(begun.notes, refresh_view(context))
+        reason = work.decision.reason[:1].upper() + work.decision.reason[1:]
+        message = f"{reason}; the work stays on the hook of {work.worker}."
+        raise Refused(message, attempted=f"taking from {work.worker}", helps="agent-sync worker list")
 
 
 def _log_taken(context: Context, begun: Begun) -> None:
@@ -146,6 +158,7 @@ def _values(begun: Begun) -> dict[str, object]:
         "hook": hook_values(work.worker, work.hook) if work.hook else None,
         "lease": {"epoch": lease.epoch, "nonce": lease.nonce, "sha": work.tip.sha} if lease and work.tip else None,
         "issue": brief_values(begun.local.brief) if begun.local and begun.local.brief else None,
+        "restore": begun.restore,
         "notes": list(begun.notes),
     }
 
@@ -161,6 +174,8 @@ def _tell_taken(begun: Begun) -> None:
     if work.hook.handoff:
         click.echo(f"Resume point: {quoted(work.hook.handoff.resume_point or 'the last commit', limit=1000)}")
     tell_brief(begun.local.brief if begun.local else None)
+    if begun.restore:
+        click.echo(f"What was not committed is kept; restore it with: {begun.restore}")
 
 
 def _number(text: str) -> int:
@@ -190,7 +205,7 @@ def _object(text: str) -> JsonObject | None:
     return values
 
 
-for _module in (worker_views, worker_care):
+for _module in (worker_views, worker_care, worker_endings):
     for _command in _module.COMMANDS:
         command.add_command(_command)
 # The name of 0.1.0: it keeps working and is not listed.

@@ -1,32 +1,22 @@
-"""`agent-sync worker pause · result · clear · repair`: leaving, finishing and repairing work."""
+"""`agent-sync worker pause · clear · repair`: leaving work, clearing hooks and repairing them."""
 
 import dataclasses
 import json
-import sys
-from pathlib import Path
 
 import click
 
 from agent_sync.cli.console import working
 from agent_sync.cli.here import context_here
-from agent_sync.cli.work.worker_views import hook_values, print_notes
+from agent_sync.cli.work.worker_views import print_notes
 from agent_sync.errors import BadInput, Exit
 from agent_sync.system import clock
 from agent_sync.work.findings import REPAIR_TEXTS, Repair
-from agent_sync.work.finishing import (
-    FinishedWork,
-    GivenResult,
-    clear_hook,
-    failed_result,
-    finish_work,
-    parse_result,
-)
+from agent_sync.work.finishing import clear_hook
 from agent_sync.work.forge import refresh_view
 from agent_sync.work.handoff import HandoffNote, hand_off
 from agent_sync.work.identity import required_worker
 from agent_sync.work.repair import RepairResult, examine, repair as repair_all
 
-LARGEST = 1 << 20
 MOST_SHOWN = 10
 
 
@@ -66,51 +56,6 @@ def pause(*, name: str, reason: str, resume_point: str, summary: str, steps: tup
             click.echo(f"Not committed, kept in {handoff.rescue_ref}: {shown}")
     context.log.write(clock.now(), "worker-handoff", worker=str(handed.worker), count=handoff.count)
     print_notes(handed.notes, refresh_view(context))
-
-
-@click.command("result")
-@click.option("--worker", "name", default="", help="The worker; default: AGENT_SYNC_WORKER, or the one used before.")
-@click.option("--file", "file", default="", help="A result.json; `-` reads it from stdin.")
-@click.option("--output", default="", help="The output, as a JSON object.")
-@click.option("--fail", "code", default="", help="Report a failure with this error code.")
-@click.option("--message", default="", help="Why it failed.")
-@click.option("--recoverable", is_flag=True, help="The work can be tried again.")
-@click.option("--open-issues", is_flag=True, help="File discovered work as issues.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
-@click.pass_context
-def result(
-    ctx: click.Context,
-    *,
-    name: str,
-    file: str,
-    output: str,
-    code: str,
-    message: str,
-    recoverable: bool,
-    open_issues: bool,
-    as_json: bool,
-) -> None:
-    """Give the result of the work; the evidence (hashes, commit, tree, PR) is computed here.
-
-    A recoverable failure releases the claim; the third one, or a permanent one, asks a human by label and comment.
-
-    \b
-    Examples:
-      agent-sync worker result --output '{"remediationPatch": "cache.py"}'
-      agent-sync worker result --file result.json --open-issues
-      agent-sync worker result --fail E_FLAKY --message "The test server was down" --recoverable
-    """
-    context = context_here()
-    given = _result_from(file, output, code, message, recoverable=recoverable)
-    with working("giving the result"):
-        finished = finish_work(context, required_worker(context, flag=name), given, open_issues=open_issues)
-    click.echo(json.dumps(_finished_values(finished))) if as_json else _tell_finished(finished)
-    context.log.write(clock.now(), "worker-result", worker=str(finished.worker), state=finished.hook.state)
-    print_notes(finished.notes, refresh_view(context))
-    if finished.trouble:
-        click.echo(f"The result is saved, but GitHub was only partly updated: {finished.trouble}", err=True)
-        click.echo("  try: run the same command again", err=True)
-    ctx.exit(Exit.PENDING if finished.trouble else Exit.OK)
 
 
 @click.command("clear")
@@ -161,52 +106,6 @@ def repair(ctx: click.Context, *, is_applied: bool, as_json: bool) -> None:
     ctx.exit(Exit.FAILED if any(one.trouble for one in repaired) else Exit.OK)
 
 
-def _result_from(file: str, output: str, code: str, message: str, *, recoverable: bool) -> GivenResult:
-    if sum(map(bool, (file, output, code))) > 1:
-        raise click.UsageError("Use only one of --file, --output and --fail.")
-    if code:
-        return failed_result(code, message, recoverable=recoverable)
-    if message or recoverable:
-        raise click.UsageError("--message and --recoverable need --fail.")
-    if file:
-        return parse_result(_content(file))
-    return parse_result(json.dumps({"output": _json_value(output)})) if output else GivenResult()
-
-
-def _json_value(text: str) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise BadInput(f"--output is not JSON: {error}.", helps='--output \'{"mpkPath": "out.mpk"}\'') from error
-
-
-def _content(file: str) -> str:
-    if file == "-":
-        return sys.stdin.read(LARGEST)
-    try:
-        return Path(file).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{file} cannot be read: {error}.", helps="agent-sync worker result --help") from error
-
-
-def _finished_values(finished: FinishedWork) -> dict[str, object]:
-    more = {"escalated": finished.escalated, "filed": list(finished.filed), "trouble": finished.trouble}
-    values = hook_values(finished.worker, finished.hook) | more
-    return values | {"repeated": finished.is_repeat, "notes": list(finished.notes)}
-
-
-def _tell_finished(finished: FinishedWork) -> None:
-    task = finished.hook.task.id if finished.hook.task else ""
-    already = " already" if finished.is_repeat else ""
-    click.echo(f"{task} is {finished.hook.state}{already} on the hook of {finished.worker}.")
-    if finished.escalated:
-        click.echo(f"A human was asked: {finished.escalated}.")
-    elif finished.hook.result and finished.hook.result.error:
-        click.echo("To try again: agent-sync worker sling ISSUE WORKER")
-    if finished.filed:
-        click.echo("Filed: " + ", ".join(f"#{number}" for number in finished.filed))
-
-
 def _repair_values(result: RepairResult) -> dict[str, object]:
     values = dataclasses.asdict(result.finding)
     worker = str(result.finding.worker) if result.finding.worker else None
@@ -235,4 +134,4 @@ def _repair_summary(results: tuple[RepairResult, ...], *, is_applied: bool) -> s
     return "" if is_applied or not open_ones else "Next: agent-sync worker repair --apply"
 
 
-COMMANDS = (pause, result, clear, repair)
+COMMANDS = (pause, clear, repair)

@@ -11,14 +11,15 @@ from agent_sync.cli.here import context_here
 from agent_sync.context import Context
 from agent_sync.errors import BadInput, Exit
 from agent_sync.leases.model import Tip
+from agent_sync.leases.results import Unreadable
+from agent_sync.leases.words import span
 from agent_sync.system import clock
-from agent_sync.task.decision.outside_text import one_line
+from agent_sync.task.decision.outside_text import one_line, quoted
 from agent_sync.work.forge import refresh_view
-from agent_sync.work.hook.evidence import disagreements
 from agent_sync.work.hook.model import WorkHook
 from agent_sync.work.hook.names import WorkerName, worker_named
 from agent_sync.work.hook.reading import view_here
-from agent_sync.work.hook.view import HookSeen, WorkView, derived_states, holder_text
+from agent_sync.work.hook.view import HookSeen, WorkView, holder_text, states_of
 from agent_sync.work.identity import bound_worker
 
 
@@ -48,7 +49,7 @@ def hook_values(name: WorkerName, hook: WorkHook) -> dict[str, Any]:
 @click.command("list")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def listing(*, as_json: bool) -> None:
-    """List all hooks: worker, state, task, since when, and what is wrong.
+    """List all hooks: worker, state, task with its title, pull request, age, and what is wrong; asks GitHub nothing.
 
     \b
     Examples:
@@ -100,7 +101,7 @@ def show(ctx: click.Context, worker: str | None, *, as_json: bool) -> None:
     """
     context = context_here()
     view, seen = _hook_of_worker(context, worker)
-    wrong = (*disagreements(seen.hook), *seen.stray) if seen.hook else (seen.damage,)
+    wrong = seen.tampering if seen.hook else (seen.damage,)
     values = hook_values(seen.name, seen.hook) if seen.hook else {"worker": str(seen.name), "damage": seen.damage}
     row = _row(view, seen, clock.now())
     checked = {
@@ -140,7 +141,7 @@ def _row(view: WorkView, seen: HookSeen, now: datetime) -> dict[str, Any]:
         return {
             "worker": str(seen.name),
             "state": "UNREADABLE",
-            "computed": ["damaged"],
+            "computed": list(states_of(view, seen, now)),
             "reason": seen.damage,
         } | _NOBODY
     tip = view.claims.get(hook.status.issue or 0)
@@ -148,22 +149,40 @@ def _row(view: WorkView, seen: HookSeen, now: datetime) -> dict[str, Any]:
         "worker": str(seen.name),
         "state": hook.state.value,
         "task": hook.task.id if hook.task else None,
+        "title": _title(hook),
+        "pr": _pull(hook, tip),
         "issue": hook.status.issue,
         "since": hook.status.since.isoformat(),
+        "ageS": max(0, int((now - hook.status.since).total_seconds())),
         "attempt": len(hook.attempts),
-        "computed": list(derived_states(view, hook, now)),
+        "computed": list(states_of(view, seen, now)),
         "reason": hook.status.reason,
         "holder": holder_text(tip) if isinstance(tip, Tip) else None,
         "resumePoint": hook.handoff.resume_point if hook.handoff else None,
     }
 
 
-_NOBODY: dict[str, Any] = {"task": None, "issue": None, "since": None, "holder": None}
+_NOBODY: dict[str, Any] = dict.fromkeys(("task", "title", "pr", "issue", "since", "ageS", "holder"))
+
+
+def _title(hook: WorkHook) -> str | None:
+    """Return the issue's title as it was when the work was slung: nobody needs to be asked."""
+    title = hook.task.input.get("title") if hook.task else None
+    return one_line(title, limit=200) if isinstance(title, str) else None
+
+
+def _pull(hook: WorkHook, tip: Tip | Unreadable | None) -> int | None:
+    """Return the pull request of the work, as its result or its claim names it."""
+    if hook.result and hook.result.evidence.pull_request:
+        return hook.result.evidence.pull_request
+    is_its_claim = isinstance(tip, Tip) and tip.lease.nonce == hook.status.nonce
+    return tip.lease.pr if isinstance(tip, Tip) and is_its_claim else None
 
 
 def _line(row: dict[str, Any]) -> str:
-    parts = [f"{row['worker']:<20} {row['state']:<11}", row["task"] or ""]
-    parts += [f"since {row['since'][:16]}" if row["since"] else "", ", ".join(row["computed"])]
+    parts = [f"{row['worker']:<20} {row['state']:<11}", row["task"] or "", quoted(row["title"]) if row["title"] else ""]
+    parts += [f"PR #{row['pr']}" if row["pr"] else "", f"{span(row['ageS'])} old" if row["since"] else ""]
+    parts += [", ".join(row["computed"])]
     return "  ".join(part for part in [*parts, one_line(row["reason"])] if part).rstrip()
 
 

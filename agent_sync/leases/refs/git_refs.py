@@ -202,11 +202,20 @@ def commit_tree(git: Git, tree: str, commit: NewCommit) -> str:
     return _store(git, "commit-tree", *parents, tree, stdin=commit.message, variables=identity)
 
 
-def read_log(git: Git, tips: Sequence[str]) -> dict[str, PastCommit]:
-    """Return every commit behind some tips, by its sha."""
+def read_log(git: Git, tips: Sequence[str], *, most: int) -> dict[str, PastCommit]:
+    """Return the commits behind some tips by first parents, at most so many of each, by their shas."""
+    found = _log(git, tips, most)
+    if len(found) < most:
+        return found
+    # One of them is long, and must not crowd the others out.
+    return {sha: commit for tip in tips for sha, commit in _log(git, [tip], most).items()}
+
+
+def _log(git: Git, tips: Sequence[str], most: int) -> dict[str, PastCommit]:
     # Parted by the one character that no message can hold.
     form = f"--format=%H{_FIELD}%P{_FIELD}%ct{_FIELD}%B"
-    records = _must(git, "log", "-z", form, *tips, attempted="reading histories").split("\0")
+    options = ["-z", "--first-parent", f"--max-count={most}", form]
+    records = _must(git, "log", *options, *tips, "--", attempted="reading histories").split("\0")
     return dict(map(_past_commit, filter(None, records)))
 
 

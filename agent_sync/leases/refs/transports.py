@@ -47,9 +47,9 @@ class _GitRefs:
         """Return files of commits that this clone has."""
         return git_refs.read_files(self.git, files, largest=largest)
 
-    def history(self, tips: Sequence[str]) -> dict[str, PastCommit]:
-        """Return every commit behind some tips."""
-        return git_refs.read_log(self.git, tips)
+    def history(self, tips: Sequence[str], *, most: int) -> dict[str, PastCommit]:
+        """Return the commits behind some tips, at most so many of each."""
+        return git_refs.read_log(self.git, tips, most=most)
 
     def write(self, commit: NewCommit) -> str:
         """Store a commit in this clone."""

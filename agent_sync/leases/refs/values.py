@@ -130,8 +130,8 @@ class RefTransport(Protocol):
     def read(self, files: Sequence[FileAt], *, largest: int) -> list[Blob]:
         """Return files of commits that are known; none that is larger than it may be is read."""
 
-    def history(self, tips: Sequence[str]) -> dict[str, PastCommit]:
-        """Return every commit behind some tips that are known, by its sha."""
+    def history(self, tips: Sequence[str], *, most: int) -> dict[str, PastCommit]:
+        """Return the commits behind some tips that are known, at most so many of each, by their shas."""
 
     def write(self, commit: NewCommit) -> str:
         """Store a commit and return its sha; no ref moves."""

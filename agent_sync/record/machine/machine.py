@@ -23,7 +23,7 @@ class Rule(Enum):
 
 Target = RecordState | Rule
 # Fields that records of version 0.1.0 do not have.
-_ADDED = ("claim", "asked", "uncommitted")
+_ADDED = ("claim", "asked", "uncommitted", "work")
 _AT_WORK = (RecordState.STEP_RUNNING, RecordState.STEP_VALIDATING)
 
 EDGES: dict[RecordMove, dict[RecordState, Target]] = {

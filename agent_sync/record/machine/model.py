@@ -169,6 +169,20 @@ class ClaimNote(Value):
     left_on: str = ""
 
 
+class WorkNote(Value):
+    """What a work hook says of its task: whose it is, its input, and where the last session has left it."""
+
+    worker: str
+    # As JSON.
+    input: str = ""
+    resume_point: str = ""
+    summary: str = ""
+    next_steps: tuple[str, ...] = ()
+    rescue_ref: str = ""
+    # What is typed to have back what was not committed; made by agent-sync, never read from a ref.
+    restore: str = ""
+
+
 class Record(Value):
     """The durable state of one task."""
 
@@ -205,5 +219,6 @@ class Record(Value):
     asked: tuple[Prompt, ...] = ()
     # Of the files the step has touched, those that are not committed.
     uncommitted: tuple[str, ...] = ()
+    work: WorkNote | None = None
     # Over everything above: tells whether anything else than agent-sync has changed the file.
     digest: str = ""

@@ -10,6 +10,7 @@ from agent_sync.record.machine.machine import digest
 from agent_sync.record.machine.model import Checkpoint, Record, StepContext, TaskStep
 from agent_sync.record.machine.states import TERMINAL, CheckpointCause, RecordMove, RecordState, StepStatus
 from agent_sync.record.page.next_steps import moment, to_do
+from agent_sync.record.page.work_section import work_section
 from agent_sync.task.decision.outside_text import code, longest_backtick_run
 
 _FILES_SHOWN = 50
@@ -30,6 +31,7 @@ def render(record: Record, verdicts: Mapping[str, str]) -> str:
     sections = (
         _state(record),
         _doing(record),
+        *([work_section(record)] if record.work else []),
         ["## What To Do Now", "", *to_do(record), "", "### ❌ DO NOT:", *not_to_do(record)],
         _completed_steps(record, verdicts),
         _timeline(record),

@@ -84,6 +84,8 @@ class DeleteClaim:
     """Delete the claim file: the task is over. `landed` is the commit at which its merged pull request ended."""
 
     landed: str = ""
+    merge_commit: str = ""
+    pull: int | None = None
 
 
 @dataclass(frozen=True)

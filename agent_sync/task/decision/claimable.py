@@ -45,6 +45,11 @@ def blocker_names(task: Task) -> str:
     return ", ".join([*names, f"{what} that this token may not see"] if hidden else names)
 
 
+def sub_issue_names(task: Task) -> tuple[str, ...]:
+    """Return the open sub-issues of a task, those of other repositories by their full names."""
+    return (*(f"#{number}" for number in task.open_sub_issues), *task.foreign_sub_issues)
+
+
 def holder_of(task: Task, own_ids: frozenset[str]) -> str | None:
     """Return who else works on the task: by the Agent field, the assignees, or a pull request that will close it."""
     agent = task.card.agent if isinstance(task.card, Card) else None
@@ -65,7 +70,7 @@ def warnings(task: Task, *, ready: str) -> tuple[str, ...]:
     status = task.card.status if isinstance(task.card, Card) else None
     if isinstance(task.card, Card) and (status or "").casefold() != ready.casefold():
         found.append(f'its status is "{status or "none"}", not "{ready}"')
-    parts = [*(f"#{issue}" for issue in task.open_sub_issues), *task.foreign_sub_issues]
+    parts = sub_issue_names(task)
     if parts:
         found.append("it has open sub-issues: " + ", ".join(parts))
     return tuple(found)

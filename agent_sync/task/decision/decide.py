@@ -205,8 +205,9 @@ def _close(claim: Claim, facts: Facts) -> tuple[Action, ...]:
     is_merged = closing.pull is not None and is_merge_of(claim, closing.pull)
     if closing.is_open and not is_merged and not claim.close_unmerged:
         return _withheld(claim, facts, WithheldBy.UNMERGED, messages.not_merged(claim, closing.pull))
-    landed = closing.pull.head_sha if closing.pull and is_merged else ""
-    return (_closure(claim, facts, closing), DeleteClaim(landed))
+    merged = closing.pull if is_merged else None
+    ending = DeleteClaim(merged.head_sha, merged.merge_commit, merged.number) if merged else DeleteClaim()
+    return (_closure(claim, facts, closing), ending)
 
 
 def _closure(claim: Claim, facts: Facts, closing: ClosingFacts) -> CloseTask:

@@ -121,6 +121,8 @@ class Pull:
     runs: tuple[WorkflowRun, ...] = ()
     required: tuple[str, ...] = ()
     is_ci_configured: bool = True
+    # The commit by which it was merged, where that was asked for.
+    merge_commit: str = ""
 
     @property
     def reported(self) -> Reported:

@@ -84,9 +84,10 @@ def hook_of(files: Mapping[str, bytes | TooLarge], *, name: str) -> WorkHook:
 
 
 def stray_hashes(files: Mapping[str, bytes | TooLarge], hook: WorkHook) -> tuple[str, ...]:
-    """Return the evidence files that say something else than the hook's own values."""
+    """Say of each evidence file that it is not what the hook's own values make it."""
     wanted = files_of(hook)
-    return tuple(path for path in (INPUT_HASH, OUTPUT_HASH) if files.get(path) != wanted.get(path))
+    wrong = (path for path in (INPUT_HASH, OUTPUT_HASH) if files.get(path) != wanted.get(path))
+    return tuple(f"{path} does not say what is there" for path in wrong)
 
 
 def _line(value: Any) -> bytes:

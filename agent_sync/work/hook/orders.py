@@ -9,7 +9,7 @@ from agent_sync.context import Context
 from agent_sync.errors import GitFailed
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.acquire import refs_refused
-from agent_sync.leases.claim_refs import connection, remember_refusal, transport_here
+from agent_sync.leases.claim_refs import connection, remember_refusal, transport_here, transport_of
 from agent_sync.leases.refs.api_transport import ApiTransport, api_of
 from agent_sync.leases.refs.compare_and_swap import RefChange, RefOrder, Swapped, SwapPlan, Tried, compare_and_swap
 from agent_sync.leases.refs.probe import refuses_all_refs
@@ -52,9 +52,20 @@ def hook_change(ref: str, old: str, moved: Moved, now: datetime) -> RefChange:
     return RefChange(ref, old, NewCommit(f"{moved.message}\n", files, parents, int(now.timestamp())))
 
 
-def carry_out(context: Context, decide: Decide[T], *, issue: int | None = None, dry_run: bool = False) -> Done[T]:
-    """Decide from what is there and write it; whoever loses a race decides again from what is there then."""
-    found = compare_and_swap(transport_here(context), _WorkOrder(context, decide, issue, dry_run))
+def carry_out(
+    context: Context,
+    decide: Decide[T],
+    *,
+    issue: int | None = None,
+    dry_run: bool = False,
+    where: Where | None = None,
+) -> Done[T]:
+    """Decide from what is there and write it; whoever loses a race decides again from what is there then.
+
+    `where` is where a claim is kept that was made earlier; a new one goes where new ones go.
+    """
+    transport = transport_of(context, where) if where else transport_here(context)
+    found = compare_and_swap(transport, _WorkOrder(context, decide, issue, dry_run))
     match found:
         case Swapped(done, updates, pushed) if pushed.result is PushResult.LANDED:
             return replace(done, shas={update.ref: update.new for update in updates})

@@ -1,6 +1,7 @@
 """Reads hooks, claims and whole histories from refs, with a few processes however many there are."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from agent_sync.context import Context
 from agent_sync.errors import BadHook, HookTooNew
@@ -25,10 +26,13 @@ from agent_sync.work.hook.layout import (
     hook_of,
     stray_hashes,
 )
+from agent_sync.work.hook.model import HookResult
 from agent_sync.work.hook.names import WorkerName, worker_above, worker_of_ref
 from agent_sync.work.hook.view import HookCommit, HookSeen, WorkView
 from agent_sync.work.hook.wording import writable
 
+# Far more than the steps of any worker's tasks in a year; what lies before is left out, and said to be.
+MOST_COMMITS = 1000
 PATHS = (STATUS, TASK, CONTEXT, RESULT, HANDOFF, ATTEMPTS, INPUT_HASH, OUTPUT_HASH)
 
 
@@ -42,8 +46,30 @@ class HookRef:
 
 
 def view_here(context: Context, *, limit_s: float = NETWORK_LIMIT) -> WorkView:
-    """Return all hooks and claims as they are now."""
-    return look(transport_here(context, limit_s=limit_s), context.settings.lease.allowance_s)
+    """Return all hooks and claims as they are now; a result that was changed after it was given says so."""
+    transport = transport_here(context, limit_s=limit_s)
+    view = look(transport, context.settings.lease.allowance_s)
+    given = {name: seen for name, seen in view.hooks.items() if seen.hook and seen.hook.result}
+    if not given:
+        return view
+    changed = changed_results(history(transport, only=frozenset(given)))
+    marked = {name: replace(seen, stray=(*seen.stray, *changed.get(name, ()))) for name, seen in given.items()}
+    return replace(view, hooks={**view.hooks, **marked})
+
+
+def changed_results(commits: Sequence[HookCommit]) -> dict[WorkerName, tuple[str, ...]]:
+    """Say of each worker whose last result is not what was given first, in which commit it was changed."""
+    first: dict[tuple[WorkerName, str], HookResult] = {}
+    found: dict[WorkerName, tuple[str, ...]] = {}
+    for entry in commits:
+        result = entry.hook.result if entry.hook else None
+        if result is None:
+            found.pop(entry.worker, None)
+            continue
+        given = first.setdefault((entry.worker, f"{result.task_id} {result.evidence.timestamp}"), result)
+        if given != result:
+            found.setdefault(entry.worker, (f"{RESULT} was changed after it was given, in commit {entry.sha[:12]}",))
+    return found
 
 
 def look(transport: RefTransport, allowance_s: float, *, issue: int | None = None) -> WorkView:
@@ -77,18 +103,21 @@ def _hook_ref(ref: str, kind: str, sha: str) -> HookRef | None:
     return HookRef(name, sha, "" if kind == "commit" else f"The hook of {name} is a {kind}, not a commit.")
 
 
-def history(transport: RefTransport) -> tuple[HookCommit, ...]:
-    """Return every commit of every hook that this clone knows, oldest first in each."""
-    refs = [ref for ref in _hook_refs(transport) if not ref.trouble]
+def history(transport: RefTransport, *, only: frozenset[WorkerName] | None = None) -> tuple[HookCommit, ...]:
+    """Return the last commits of every hook that this clone knows, or of some, oldest first in each."""
+    refs = [ref for ref in _hook_refs(transport) if not ref.trouble and (only is None or ref.name in only)]
     if not refs:
         return ()
-    known = transport.history([ref.sha for ref in refs])
+    known = transport.history([ref.sha for ref in refs], most=MOST_COMMITS)
     chains = [(ref.name, sha) for ref in refs for sha in reversed(list(_chain(ref.sha, known)))]
     files = _files_at(transport, [sha for _, sha in chains])
-    return tuple(
-        HookCommit(name, sha, known[sha].at.isoformat(), writable(known[sha].message), _hook_at(name, sha, found).hook)
-        for (name, sha), found in zip(chains, files, strict=True)
-    )
+    return tuple(_past(name, sha, known[sha], found) for (name, sha), found in zip(chains, files, strict=True))
+
+
+def _past(name: WorkerName, sha: str, commit: PastCommit, files: Files) -> HookCommit:
+    seen = _hook_at(name, sha, files)
+    # A commit whose parent was not read is the first of those that were.
+    return HookCommit(name, sha, commit.at.isoformat(), writable(commit.message), seen.hook, seen.stray, commit.parent)
 
 
 def _files_at(transport: RefTransport, commits: Sequence[str]) -> list[Files]:
@@ -125,6 +154,8 @@ def _issue(tip: Tip | Unreadable) -> int:
 
 def _chain(tip: str, known: Mapping[str, PastCommit]) -> Iterator[str]:
     sha = tip
-    while sha in known:
+    for _ in range(MOST_COMMITS):
+        if sha not in known:
+            return
         yield sha
         sha = known[sha].parent

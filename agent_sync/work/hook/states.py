@@ -52,6 +52,8 @@ MOVES: dict[WorkState, dict[HookMove, WorkState]] = {
         HookMove.START: WorkState.IN_PROGRESS,
         # A session that runs for a moment after its handoff replaces it.
         HookMove.HAND_OFF: WorkState.HANDED_OFF,
+        # Merged and closed in the moment between.
+        HookMove.COMPLETE: WorkState.COMPLETE,
         HookMove.BLOCK: WorkState.BLOCKED,
         HookMove.REQUEUE: WorkState.PENDING,
         HookMove.CANCEL: WorkState.CANCELLED,

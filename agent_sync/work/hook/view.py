@@ -11,6 +11,7 @@ from agent_sync.leases.refs.values import Where
 from agent_sync.leases.results import Unreadable
 from agent_sync.leases.rules import ALLOWANCE_S, is_expired
 from agent_sync.task.decision.outside_text import quoted
+from agent_sync.work.hook.evidence import disagreements
 from agent_sync.work.hook.model import WorkHook
 from agent_sync.work.hook.names import WorkerName
 from agent_sync.work.hook.states import ACTIVE, WAITING, WorkState
@@ -30,13 +31,18 @@ class HookSeen:
     is_too_new: bool = False
     # Not a matter of what hangs there: only whoever may write to the repository can change it.
     is_blocked: bool = False
-    # Evidence files that say something else than the values beside them.
+    # What says something else than the values beside it, or than it said when it was given, in words.
     stray: tuple[str, ...] = ()
 
     @property
     def state(self) -> WorkState | HookUnread:
         """Where the work stands, as far as it can be read."""
         return self.hook.state if self.hook else HookUnread.UNREADABLE
+
+    @property
+    def tampering(self) -> tuple[str, ...]:
+        """What shows that somebody else than agent-sync has written there; empty where everything fits."""
+        return (*disagreements(self.hook), *self.stray) if self.hook else ()
 
 
 @dataclass(frozen=True)
@@ -48,6 +54,9 @@ class HookCommit:
     at: str
     message: str
     hook: WorkHook | None
+    stray: tuple[str, ...] = ()
+    # The commit before, which may not have been read.
+    parent: str = ""
 
 
 @dataclass(frozen=True)
@@ -96,6 +105,15 @@ def is_overdue(hook: WorkHook, now: datetime) -> bool:
     """Tell whether work is on the hook for longer than it may be."""
     deadline = hook.task.timeout if hook.task else None
     return hook.state in ACTIVE and deadline is not None and now > deadline
+
+
+TAMPERED = "tampered"
+
+
+def states_of(view: WorkView, seen: HookSeen, now: datetime) -> tuple[str, ...]:
+    """Return everything that is true of a hook without being stored, tampering included."""
+    derived = derived_states(view, seen.hook, now) if seen.hook else ("damaged",)
+    return (*derived, TAMPERED) if seen.tampering else derived
 
 
 def derived_states(view: WorkView, hook: WorkHook, now: datetime) -> tuple[str, ...]:

@@ -1,0 +1,192 @@
+"""How work on a hook ends: with its claim, by a result that others can get, or because somebody cancels it."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from support.stage import Theatre
+
+HOOK, CLAIM = "refs/agentsync/hooks/main/w1", "refs/agentsync/claims/42"
+
+
+@pytest.fixture
+def worker(theatre):
+    """Return a machine whose sessions are of worker w1, with issue 42 taken from its hook."""
+    ran(theatre, "worker", "sling", "42", "w1")
+    bound = Theatre(replace(theatre.stage, environment=theatre.stage.environment | {"AGENT_SYNC_WORKER": "w1"}))
+    ran(bound, "worker", "take")
+    return bound
+
+
+def ran(theatre, *arguments, status=0):
+    """Run a command, which must end as told."""
+    played = theatre.stage.command(*arguments)
+    assert played.status == status, played.stdout + played.stderr
+    return played
+
+
+def shown(theatre):
+    """Return everything on the hook of w1."""
+    return json.loads(ran(theatre, "worker", "show", "w1", "--json").stdout)
+
+
+def refs(theatre):
+    """Return the refs of the local GitHub by name."""
+    return {ref["name"]: ref["sha"] for ref in theatre.stage.world()["refs"]}
+
+
+def lease(theatre):
+    """Return what the claim ref of issue 42 says."""
+    theatre.git("fetch", "-q", "origin", f"+{CLAIM}:refs/seen")
+    return json.loads(theatre.git("show", "refs/seen:claim.json"))
+
+
+def pushes_of(theatre, file, *arguments):
+    """Run a command and return how many pushes it has made."""
+    traced = Theatre(replace(theatre.stage, environment=theatre.stage.environment | {"GIT_TRACE": str(file)}))
+    ran(traced, *arguments)
+    return file.read_text().count("built-in: git push")
+
+
+def test_merged_and_closed_work_is_complete_by_itself(worker, tmp_path):
+    """The close ends lease and hook in one push, with pull request, merge commit and receipts; the worker is free."""
+    worker.stage.commit("cache.py", "lock\n", "Lock")
+    ran(worker, "validate", "--label", "quick", "--", "true")
+    ran(worker, "handoff", "--summary", "Fix it")
+    head = worker.git("rev-parse", "HEAD")
+    worker.stage.act("merge_pull", pull=45, method="squash")
+    assert shown(worker)["status"]["status"] == "IN_PROGRESS"
+    assert pushes_of(worker, tmp_path / "trace", "done") == 1
+    found = shown(worker)
+    assert (found["status"]["status"], found["verified"]) == ("COMPLETE", True)
+    output = found["result"]["output"]
+    assert (output["pullRequest"], output["mergeCommit"]) == (45, refs(worker)["refs/heads/main"])
+    assert "rcpt-001" in output["receipts"][0]
+    assert found["result"]["evidence"]["commit"] == head
+    assert (lease(worker)["state"], worker.stage.claim(), worker.issue()["state"]) == ("done", None, "closed")
+    assert "Complete issue-42" in worker.git("log", "--format=%s", "refs/agentsync/tracking/origin/hooks/main/w1")
+    ran(worker, "worker", "sling", "43", "w1")
+    assert "Started issue-43" in ran(worker, "worker", "take").stdout
+
+
+def test_work_closed_without_a_merge_is_no_result(worker):
+    """An issue that a person closes without a merge takes the work off the hook and says why."""
+    ran(worker, "done", "--yes")
+    found = shown(worker)
+    assert (found["status"]["status"], found["result"]) == ("CANCELLED", None)
+    assert "without a merge" in found["status"]["reason"]
+
+
+def test_release_gives_the_hook_back_in_the_same_push(worker, tmp_path):
+    """One push frees claim and worker; the issue can be slung again at once."""
+    assert pushes_of(worker, tmp_path / "trace", "release", "--reason", "needs a decision") == 1
+    status = shown(worker)["status"]
+    assert (status["status"], status["reason"]) == ("CANCELLED", "given back: needs a decision")
+    assert (lease(worker)["state"], worker.stage.claim()) == ("released", None)
+    ran(worker, "worker", "sling", "42", "w1")
+
+
+def test_release_that_cannot_reach_the_remote_leaves_both(worker):
+    """Neither claim nor hook ends while the remote cannot be reached; the same command ends both later."""
+    before = refs(worker)
+    worker.fault("status:503", path="/octo/demo.git/git-receive-pack", times=9)
+    played = worker.stage.command("release")
+    assert played.status == 8, played
+    assert refs(worker) == before
+    assert worker.stage.claim() is not None
+    worker.stage.control("DELETE", "faults")
+    ran(worker, "release")
+    assert (shown(worker)["status"]["status"], lease(worker)["state"]) == ("CANCELLED", "released")
+
+
+def test_result_is_refused_for_what_is_not_committed(worker):
+    """A dirty tree is named and nothing is written: no ref moves, here or there."""
+    (worker.stage.root / "half.py").write_text("half\n")
+    before = refs(worker)
+    played = ran(worker, "worker", "result", status=1)
+    assert '"half.py"' in played.stderr
+    assert refs(worker) == before
+
+
+def test_result_pushes_the_commit_first_and_frees_the_worktree(worker):
+    """COMPLETE names a commit that the remote has; claim and record end, and the next task may begin here."""
+    worker.stage.commit("cache.py", "lock\n", "Lock")
+    head = worker.git("rev-parse", "HEAD")
+    branch = worker.git("branch", "--show-current")
+    (worker.stage.root / "result.json").write_text('{"output": {"patch": "cache.py"}}')
+    assert "This worktree is free" in ran(worker, "worker", "result", "--file", "result.json").stdout
+    assert refs(worker)[f"refs/heads/{branch}"] == head
+    assert shown(worker)["result"]["evidence"]["commit"] == head
+    assert (worker.stage.claim(), lease(worker)["state"]) == (None, "done")
+    assert (worker.card()["Status"], worker.card()["Agent"]) == ("In Review", "main/w1")
+    (worker.stage.root / "result.json").unlink()
+    ran(worker, "worker", "sling", "43", "w1")
+    assert "Started issue-43" in ran(worker, "worker", "take").stdout
+
+
+def test_result_whose_commit_cannot_be_pushed_is_not_complete(worker):
+    """While the remote refuses the branch, the hook never says COMPLETE."""
+    worker.stage.commit("cache.py", "lock\n", "Lock")
+    worker.stage.act("push_only", patterns=["refs/agentsync/*"])
+    ran(worker, "worker", "result", status=1)
+    assert shown(worker)["status"]["status"] == "IN_PROGRESS"
+    assert worker.stage.claim() is not None
+
+
+def test_result_is_refused_while_a_pull_request_carries_the_work(worker):
+    """Work with a pull request ends with its merge: there is one ending."""
+    worker.stage.commit("cache.py", "lock\n", "Lock")
+    ran(worker, "handoff", "--summary", "Fix it")
+    assert "PR #45 carries this work" in ran(worker, "worker", "result", status=1).stderr
+    assert shown(worker)["status"]["status"] == "IN_PROGRESS"
+
+
+def test_cancel_takes_work_off_that_nobody_has_begun(theatre):
+    """Hook and claim end, card and issue are free again; a second cancel says that it is done."""
+    ran(theatre, "worker", "sling", "42", "w1")
+    assert "would take issue-42 off" in ran(theatre, "worker", "cancel", "w1", "--dry-run").stdout
+    assert shown(theatre)["status"]["status"] == "PENDING"
+    assert "#42 can be claimed again" in ran(theatre, "worker", "cancel", "w1", "--reason", "not needed").stdout
+    status = shown(theatre)["status"]
+    assert status["status"] == "CANCELLED"
+    assert status["reason"].endswith(": not needed")
+    assert (lease(theatre)["state"], theatre.card()["Status"]) == ("released", "Todo")
+    assert not theatre.card().get("Agent")
+    assert "already cancelled" in ran(theatre, "worker", "cancel", "w1").stdout
+    ran(theatre, "claim", "42")
+
+
+def test_cancel_of_work_under_way_takes_a_person_who_forces_it(worker):
+    """Without --force it is refused with who is at it; a session may not force; a person may, and it is recorded."""
+    refused = ran(worker, "worker", "cancel", "w1", status=3)
+    assert "main/w1 is at work on issue-42: held by" in refused.stderr
+    session = Theatre(replace(worker.stage, environment=worker.stage.environment | {"CLAUDECODE": "1"}))
+    assert "only a person may cancel it" in ran(session, "worker", "cancel", "w1", "--force", status=1).stderr
+    assert shown(worker)["status"]["status"] == "IN_PROGRESS"
+    ran(worker, "worker", "cancel", "w1", "--force", "--reason", "the machine is gone")
+    found = shown(worker)["status"]
+    assert found["status"] == "CANCELLED"
+    assert "by force from" in found["reason"]
+    assert (lease(worker)["state"], lease(worker)["epoch"]) == ("released", 3)
+    assert "Reason: the machine is gone" in worker.comments()[0]
+    assert "LOST" in ran(worker, "status").stdout
+
+
+def test_session_cancels_what_it_has_slung_and_nothing_else(theatre):
+    """The slinger's own session may take back what nobody has begun; another clone's session may not."""
+    ran(theatre, "worker", "sling", "42", "w1")
+    root = theatre.stage.root.with_name("second")
+    theatre.git("clone", "-q", f"{theatre.stage.url}/octo/demo.git", str(root))
+    agents = theatre.stage.environment | {"CLAUDECODE": "1"}
+    other = Theatre(replace(theatre.stage, root=root, environment=agents))
+    ran(other, "worker", "cancel", "w1", status=1)
+    ran(Theatre(replace(theatre.stage, environment=agents)), "worker", "cancel", "w1")
+
+
+def test_forced_release_of_work_on_a_hook_names_the_command(worker):
+    """Freeing the claim alone would leave its hook behind: `worker cancel` ends both."""
+    root = worker.stage.root.with_name("second")
+    worker.git("clone", "-q", f"{worker.stage.url}/octo/demo.git", str(root))
+    other = Theatre(replace(worker.stage, root=root))
+    refused = ran(other, "release", "42", "--force", status=1)
+    assert "agent-sync worker cancel main/w1 --force" in refused.stderr

@@ -1,0 +1,114 @@
+"""What is shown of work hooks: titles, pull requests, ages; tampering everywhere; long histories cut."""
+
+import json
+import subprocess
+from dataclasses import replace
+
+import pytest
+from support.stage import Theatre, agent
+
+HOOK = "refs/agentsync/hooks/main/w1"
+
+
+def ran(theatre, *arguments, status=0):
+    """Run a command, which must end as told."""
+    played = theatre.stage.command(*arguments)
+    assert played.status == status, played.stdout + played.stderr
+    return played
+
+
+def bound(theatre):
+    """Return the same machine with a session of worker w1."""
+    return Theatre(replace(theatre.stage, environment=theatre.stage.environment | {"AGENT_SYNC_WORKER": "w1"}))
+
+
+def rewrite(theatre, file, changed):
+    """Change a file of the hook of w1 behind agent-sync's back, as whoever may push can."""
+    theatre.git("fetch", "-q", "origin", f"+{HOOK}:refs/seen")
+    values = json.loads(theatre.git("show", f"refs/seen:{file}"))
+    changed(values)
+    root, environment = theatre.stage.root, theatre.stage.environment
+    text = json.dumps(values).encode()
+    made = subprocess.run(
+        ["git", "hash-object", "-w", "--stdin"], cwd=root, input=text, capture_output=True, check=True
+    )
+    index = environment | {"GIT_INDEX_FILE": str(root.with_name("tampering-index"))}
+    for order in (
+        ["read-tree", "refs/seen"],
+        ["update-index", "--cacheinfo", f"100644,{made.stdout.decode().strip()},{file}"],
+    ):
+        subprocess.run(["git", *order], cwd=root, env=index, check=True)
+    tree = subprocess.run(["git", "write-tree"], cwd=root, env=index, capture_output=True, check=True, text=True)
+    commit = theatre.git("commit-tree", "-p", "refs/seen", "-m", "Complete issue-42", tree.stdout.strip())
+    theatre.git("push", "-q", "origin", f"{commit}:{HOOK}")
+
+
+def test_list_has_title_pull_request_and_age_without_a_request(theatre):
+    """Everything comes from the hook's own files and its claim: GitHub's interface is asked nothing."""
+    ran(theatre, "worker", "sling", "42", "w1")
+    worker = bound(theatre)
+    ran(worker, "worker", "take")
+    worker.stage.commit("cache.py", "lock\n", "Lock")
+    ran(worker, "handoff", "--summary", "Fix it")
+    ran(worker, "push")
+    listed = ran(theatre, "worker", "list")
+    assert listed.requests == 0
+    assert 'issue-42  "Fix race condition in cache"  PR #45' in listed.stdout
+    assert listed.stdout.endswith(" old")
+    (row,) = json.loads(ran(theatre, "worker", "list", "--json").stdout)["hooks"]
+    assert (row["title"], row["pr"], row["ageS"] < 600) == ("Fix race condition in cache", 45, True)
+
+
+@pytest.mark.parametrize("keeps_hash", [False, True], ids=["hash does not fit", "hash was made to fit"])
+def test_tampered_result_is_flagged_everywhere(theatre, keeps_hash):
+    """A result that somebody changed after it was given is told by list, show, status, repair, ledger, session start."""
+    from agent_sync.work.hook.evidence import json_hash
+
+    ran(theatre, "worker", "sling", "42", "w1")
+    worker = bound(theatre)
+    ran(worker, "worker", "take")
+    ran(worker, "worker", "result", "--output", '{"patch": "good"}')
+    assert "tampered" not in ran(worker, "worker", "list").stdout
+
+    def forged(result):
+        result["output"] = {"patch": "evil"}
+        if keeps_hash:
+            result["evidence"]["outputHash"] = json_hash({"patch": "evil"})
+
+    rewrite(theatre, "result.json", forged)
+    assert "tampered" in ran(worker, "worker", "list").stdout
+    assert "tampered" in ran(worker, "worker", "status").stdout
+    said = "result.json was changed after it was given" if keeps_hash else "the output hash does not match the output"
+    assert said in ran(worker, "worker", "show", "w1", status=1).stdout
+    assert said in ran(worker, "worker", "repair").stdout
+    (row,) = [json.loads(line) for line in ran(theatre, "ledger", "--kind", "evidence").stdout.splitlines()]
+    assert (row["verified"], any(said in text for text in row["disagreements"])) == (False, True)
+    (row,) = [json.loads(line) for line in ran(theatre, "ledger").stdout.splitlines()]
+    assert any(said in text for text in row["tampering"])
+    assert "✗ tampered" in ran(theatre, "ledger", "--format", "table").stdout
+    told = agent(worker.stage.hook("session-start", event="SessionStart"))
+    assert "What is on the work hook of main/w1 does not verify" in told
+    assert said in told
+
+
+def test_long_history_of_a_hook_is_cut_and_said_to_be(theatre):
+    """Of a ref with thousands of commits the ledger reads the last thousand; the other hooks are all there."""
+    ran(theatre, "worker", "sling", "42", "w1")
+    ran(theatre, "worker", "sling", "43", "w2")
+    theatre.git("fetch", "-q", "origin", f"+{HOOK}:refs/seen")
+    tree, tip = theatre.git("rev-parse", "refs/seen^{tree}", "refs/seen").split()
+    stream = "".join(
+        f"commit refs/seen\nmark :{n + 1}\ncommitter x <x@x> {1_900_000_000 + n} +0000\ndata 1\nx\n"
+        f"from {tip if n == 0 else f':{n}'}\nM 040000 {tree} \n\n"
+        for n in range(3000)
+    )
+    environment, root = theatre.stage.environment, theatre.stage.root
+    subprocess.run(
+        ["git", "fast-import", "--quiet", "--force"], cwd=root, env=environment, input=stream.encode(), check=True
+    )
+    theatre.git("push", "-q", "origin", f"refs/seen:{HOOK}")
+    played = ran(theatre, "ledger")
+    rows = {json.loads(line)["id"]: json.loads(line) for line in played.stdout.splitlines()}
+    assert len(rows["issue-42"]["events"]) == 1000
+    assert [event["event"] for event in rows["issue-43"]["events"]] == ["Sling issue-43 to main/w2"]
+    assert "the history of main/w1 before" in played.stderr
