@@ -110,3 +110,12 @@ def test_forgotten_kinds_are_news_again(outbox):
     outbox.forget(("pr:",))
     outbox.add([NOTICE])
     assert outbox.waiting() == (NOTICE,)
+
+
+def test_neither_text_keeps_a_secret(outbox):
+    """What the agent reads may quote a reviewer: a token in it is masked like one in the human's text."""
+    secret = "ghp_" + "a1B2" * 9
+
+    outbox.add([Notice("a", f"seen {secret}", for_agent=True, agent_text=f"told {secret}")])
+    (kept,) = outbox.waiting()
+    assert (kept.text, kept.agent_text) == ("seen ***", "told ***")

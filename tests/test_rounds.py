@@ -344,6 +344,17 @@ def test_rate_limit_pauses_the_claim(workshop):
     assert len(workshop.said) == 1
 
 
+@pytest.mark.parametrize(("ago", "times"), [(timedelta(seconds=1), 0), (timedelta(hours=2), 1)])
+def test_limits_that_follow_one_another_are_one_notice(workshop, ago, times):
+    """GitHub asks for a minute, and for another one when that is over: the human has read it; later it is news."""
+    now = datetime.now(UTC)
+    workshop.hold(claim(Phase.DONE, pr_number=107, not_before=now - ago))
+    workshop.github.failing["closing"] = RateLimited("slow down", until=now + timedelta(minutes=1))
+    workshop.drive()
+    assert workshop.claim.not_before == now + timedelta(minutes=1)
+    assert len(workshop.said) == times
+
+
 def test_only_one_acts(workshop):
     """While another process acts on the claim, this one steps back and stays silent."""
     workshop.hold(claim(Phase.READY_FOR_PR))

@@ -7,7 +7,6 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_sync import settings as settings_file
@@ -16,6 +15,7 @@ from agent_sync.errors import AgentSyncError, BadConfig
 from agent_sync.events import exchange, stamp
 from agent_sync.events.exchange import Reply, parse, readers_of, trigger_of
 from agent_sync.events.parts.briefing import head_line
+from agent_sync.events.trouble import trouble_notice, trouble_text
 from agent_sync.gateway.port import Gateway
 from agent_sync.hook_event import BUSY, EventPart, HookEvent
 from agent_sync.lazy_dataclasses import dataclass
@@ -23,7 +23,6 @@ from agent_sync.quiet import answer as quiet
 from agent_sync.settings import Settings
 from agent_sync.settings.approvals import held_back_line
 from agent_sync.system import clock
-from agent_sync.system.disk import disk_trouble
 from agent_sync.system.processes import Watchdog, seconds_since_start
 from agent_sync.task.decision.facts import Trigger
 from agent_sync.task.decision.notice import Notice
@@ -71,7 +70,7 @@ def run(arguments: list[str], raw: bytes) -> None:
     try:
         status = answer(arguments, raw)
     except Exception as error:  # noqa: BLE001  # hooks fail open: no surprise of ours may stop the agent
-        said = Reply(human=(_trouble(error),))
+        said = Reply(human=(trouble_text(error),))
         exchange.write(exchange.render(trigger_of(arguments), said), descriptor=STDOUT)
         status = 0
     os._exit(status)
@@ -208,12 +207,11 @@ def run_part(context: Context, event: HookEvent, part: Participant, *, gate: "Ga
         now = clock.now()
         trace = None if isinstance(error, AgentSyncError) else traceback.format_exc()
         context.log.write(now, "trouble", error=str(error), trace=trace, trigger=event.trigger)
-        text = _trouble(error)
         try:
-            context.outbox.add([Notice(f"trouble:{event.session_id or now.isoformat()}:{text}", text)])
+            context.outbox.add([trouble_notice(error, event.session_id, now)])
         except (AgentSyncError, OSError):
             # Where nothing can be kept, it is said at once, and again until there is room.
-            return replace(BUSY, human=(text,))
+            return replace(BUSY, human=(trouble_text(error),))
         return BUSY
 
 
@@ -285,13 +283,3 @@ def _deadline(settings: Settings, trigger: Trigger) -> float:
 def _seconds_left(limit: float) -> float:
     """Return what is left of a limit: the client's own clock has run since it started this process."""
     return max(LEAST_S, limit - seconds_since_start())
-
-
-def _trouble(error: Exception) -> str:
-    known = error if isinstance(error, AgentSyncError) else disk_trouble(error)
-    if known:
-        return f"agent-sync: {known}"
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    where = f"{Path(last.filename).name}:{last.lineno}"
-    what = f"{type(error).__name__} at {where}"
-    return f"agent-sync hit an unexpected error ({what}) and will retry at the next event. Try: agent-sync doctor"

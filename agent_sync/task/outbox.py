@@ -53,8 +53,7 @@ class Outbox:
     def add(self, notices: Iterable[Notice]) -> None:
         """Keep what is new until it was said, without secrets."""
         known = self.known_ids()
-        safe = (replace(notice, id=masked(notice.id), text=masked(notice.text)) for notice in notices)
-        possible = {notice.id: notice for notice in safe if notice.id not in known}
+        possible = {notice.id: notice for notice in map(_without_secrets, notices) if notice.id not in known}
         if not possible:
             return
         with self._changing() as box:
@@ -113,6 +112,10 @@ class Outbox:
     def _write(self, box: Box) -> None:
         values: dict[str, Any] = {"waiting": [asdict(notice) for notice in box.waiting], "told": list(box.told)}
         files.write_atomic(self._file, json.dumps(values).encode(), mode=0o600)
+
+
+def _without_secrets(notice: Notice) -> Notice:
+    return replace(notice, id=masked(notice.id), text=masked(notice.text), agent_text=masked(notice.agent_text))
 
 
 def _notice(values: dict[str, Any]) -> Notice:

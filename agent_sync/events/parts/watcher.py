@@ -14,6 +14,7 @@ from agent_sync.errors import AgentSyncError
 from agent_sync.events import exchange
 from agent_sync.events.parts.idle import suggestion
 from agent_sync.events.parts.record import keep_record
+from agent_sync.events.trouble import trouble_notice
 from agent_sync.hook_event import HookEvent
 from agent_sync.quiet import answer as quiet
 from agent_sync.system import clock, files
@@ -74,11 +75,18 @@ def _look(context: Context, event: HookEvent) -> bool:
         else:
             drive(context, Trigger.REWAKE, session_id=event.session_id)
             keep_record(context, event)
-    except Exception as error:  # noqa: BLE001  # nobody can be told now, and the next look may succeed
+    except Exception as error:  # noqa: BLE001  # the next look may succeed
         trace = None if isinstance(error, AgentSyncError) else traceback.format_exc()
         context.log.write(clock.now(), "trouble", error=str(error), trace=trace, trigger=Trigger.REWAKE)
+        _keep_trouble(context, error, event)
         return False
     return True
+
+
+def _keep_trouble(context: Context, error: Exception, event: HookEvent) -> None:
+    """Nobody can be told now: the human reads with the next prompt that nothing was seen for a while."""
+    with contextlib.suppress(AgentSyncError, OSError):
+        context.outbox.add([trouble_notice(error, event.session_id or Trigger.REWAKE, clock.now())])
 
 
 def _keep_suggestion(context: Context) -> None:

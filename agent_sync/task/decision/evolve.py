@@ -1,6 +1,7 @@
 """What follows from an outcome: the next claim (nothing else writes the phase), and the sentences to be said."""
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import assert_never
 
 from agent_sync.task.claim.model import ChecksSeen, Claim, FailuresSeen, WithheldNote, following
@@ -43,6 +44,9 @@ from agent_sync.task.decision.messages import pull_refused
 from agent_sync.task.decision.notice import Notice, as_told, for_session
 from agent_sync.task.decision.steps import TRANSITIONS
 from agent_sync.task.failures.failure import fingerprint_of
+
+# A pause that follows another one so soon is the same trouble.
+SAME_PAUSE = timedelta(hours=1)
 
 
 class ImpossibleTransition(Exception):
@@ -182,8 +186,10 @@ def report(  # noqa: PLR0912  # one arm for each outcome
             return (messages.board_trouble(claim, trouble, status),)
         case TaskClosed(trouble):
             return (messages.task_closed(claim, trouble=trouble, done=facts.settings.board.done),)
-        case PauseNoted():
-            return (messages.github_paused(evolve(claim, outcome)),)
+        case PauseNoted(until):
+            # GitHub often asks for a minute, again and again: that is told once.
+            is_same = claim.not_before is not None and until - claim.not_before < SAME_PAUSE
+            return () if is_same else (messages.github_paused(evolve(claim, outcome)),)
         case LeaseLost() | LeaseUnknown():
             return (_lease(claim, outcome, facts.session_id),)
         case Said(notice) | StepWithheld(_, notice):
