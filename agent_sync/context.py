@@ -19,6 +19,7 @@ from agent_sync.task.outbox import Outbox
 from agent_sync.worktree import CLAIM_NAME, Place
 
 if TYPE_CHECKING:
+    from agent_sync.gateway.transport.remotes import Remotes
     from agent_sync.record.disk.recorder import Recorder
     from agent_sync.task.decision.tasks import BoardSeen
 
@@ -66,6 +67,13 @@ class Context:
     def git(self) -> Git:
         """Git in this worktree."""
         return self.git_at(self.place)
+
+    @cached_property
+    def remotes(self) -> "Remotes":
+        """Which remote has the issues, and which takes the branches."""
+        from agent_sync.gateway.transport.remotes import remotes_of
+
+        return remotes_of(self)
 
     def at(self, place: Place) -> "Context":
         """Return the context of a worktree of this clone, with the same settings."""

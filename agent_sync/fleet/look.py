@@ -54,7 +54,7 @@ def seen_of(context: Context, fleet: Fleet) -> FleetSeen:
         stale_reason="; ".join(filter(None, [unreached, asked.trouble])),
         root=context.place.root,
         wake=Wake(settings.reviews.wake),
-        remote=settings.git.remote,
+        remote=context.remotes.base,
         allowance_s=settings.lease.allowance_s,
         merges_itself=bool(settings.pr.auto_merge),
     )

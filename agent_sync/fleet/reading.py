@@ -53,7 +53,7 @@ class Fleet:
 def read_fleet(context: Context) -> Fleet:
     """Look at everything at once; offline, what the last look has left is better than nothing."""
     reach = _fetch(context)
-    remote = context.settings.git.remote
+    remote = context.remotes.base
     # What is known of a remote is read by its name alone, also where it is no longer configured.
     there, here = RemoteTransport(context.git, Remote(remote, "", "")), CloneTransport(context.git, remote)
     found = [*known_claims(there), *known_claims(here)]
@@ -127,5 +127,5 @@ def _fetch(context: Context) -> _Reach:
     # Not all that lies there: a rescue holds as many files as its worktree did.
     trouble = transport.fetch([CLAIMS, HOOKS])
     if trouble:
-        return _Reach(Where.CLONE, f"{context.settings.git.remote} cannot be reached: {trouble}")
+        return _Reach(Where.CLONE, f"{context.remotes.base} cannot be reached: {trouble}")
     return _Reach(transport.where, transport.reason)

@@ -43,7 +43,7 @@ def with_branch(context: Context, seen: WorktreeSeen, pull: Pull | None) -> Work
     if place is None or claim is None or not claim.is_pull_open:
         return seen
     git = context.git_at(place)
-    there = pull.head_sha if pull else git.remote_head_of(context.settings.git.remote, claim.branch)
+    there = pull.head_sha if pull else git.remote_head_of(context.remotes.push, claim.branch)
     return replace(seen, is_ahead=git.is_ahead(claim.branch, there))
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_sync.context import Context
+from agent_sync.gateway.transport.remotes import base_branch
 from agent_sync.hook_event import IDLE, EventPart, HookEvent
 from agent_sync.quiet import answer as quiet
 from agent_sync.system import git_history
@@ -64,8 +65,7 @@ def branch_seen(context: Context, branch: str) -> Branch:
 
 def base_ref(context: Context) -> str:
     """Return the branch that the work is merged into, as this clone has last seen it; "" where it knows of none."""
-    remote = context.settings.git.remote
-    base = context.settings.pr.base or context.git.default_branch(remote)
+    remote, base = context.remotes.base, base_branch(context)
     return f"refs/remotes/{remote}/{base}" if base and context.git.remote_head_of(remote, base) else ""
 
 

@@ -42,6 +42,14 @@ class AbilityReads(Line):
             self._read(answer, call, "defaultBranchRef", Area.CHECKS, "read checks"),
         )
 
+    def parent(self) -> str:
+        """Return the repository that this fork leaves its issues to; "" for one that has issues of its own."""
+        call = Call("parent", dict(self.names), f"asking whether {self.repository.full_name} is a fork")
+        found = thing_at(self.ask(call), call, "repository")
+        if not found.get("isFork") or found.get("hasIssuesEnabled"):
+            return ""
+        return str((found.get("parent") or {}).get("nameWithOwner") or "")
+
     def _read(self, answer: GraphQLAnswer, call: Call, part: str, area: Area, name: str) -> Ability:
         trouble = answer.trouble_at("repository", part)
         if trouble is None:

@@ -138,6 +138,9 @@ class Gateway(Protocol):
     def abilities(self) -> "tuple[Ability, ...]":
         """Return what this token may do here, tried by writes that cannot change anything."""
 
+    def parent(self) -> str:
+        """Return the repository that this one is a fork of and leaves its issues to; "" where it has its own."""
+
     def refs_below(self, name: str) -> Mapping[str, str]:
         """Return every ref whose name begins so, and the object it is at."""
 

@@ -12,6 +12,7 @@ from agent_sync.gateway.cards import (
     card_variables,
     find_card,
     follow_rename,
+    is_same_name,
     item_on,
     values_of,
 )
@@ -42,6 +43,7 @@ class TaskReads(Line):
             "base": f"refs/heads/{base}" if base else "",
             "ownBase": bool(base),
             "issue": issue,
+            **fork_variables(self),
         }
         call = Call("lookup", values, f"looking for pull requests of branch {branch} in {self.repository.full_name}")
         # A comparison with a branch that is not there, or an issue that is not, must not hide the rest.
@@ -51,9 +53,9 @@ class TaskReads(Line):
         return Lookup(
             repository_id=str(found["id"]),
             default_branch=str((found.get("defaultBranchRef") or {}).get("name") or ""),
-            remote_sha=_text_at(answer, *REPOSITORY, "head", "target", "oid"),
+            remote_sha=_text_at(answer, *(("fork",) if self.fork else REPOSITORY), "head", "target", "oid"),
             commits_ahead=_ahead(answer, "base" if base else "default"),
-            pulls=own_pulls(found.get("pullRequests")),
+            pulls=own_pulls(self, found.get("pullRequests")),
             card=card,
         )
 
@@ -76,8 +78,8 @@ class TaskReads(Line):
         attempted = f"looking for pull requests of branch {branch} in {self.repository.full_name}"
         call = Call("branch_pull", self.names | {"branch": branch}, attempted, Area.PULLS)
         answer = self.ask(call)
-        nodes = nodes_of(thing_at(answer, call, *REPOSITORY).get("pullRequests"))
-        return next((with_feedback(pull_of(node), node) for node in nodes if not node.get("isCrossRepository")), None)
+        nodes = own_nodes(self, thing_at(answer, call, *REPOSITORY).get("pullRequests"))
+        return next((with_feedback(pull_of(node), node) for node in nodes), None)
 
     def closing(self, *, issue: int, pull: int | None, branch: str, marker: str) -> ClosingFacts:
         """Return everything that closing the task depends on."""
@@ -96,8 +98,9 @@ class TaskReads(Line):
             is_open=found["state"] == "OPEN",
             title=str(found["title"]),
             has_comment=any(marker in str(comment.get("body")) for comment in answer.nodes(*ISSUE, "comments")),
-            pull=_closing_pull(answer),
+            pull=_closing_pull(self, answer),
             card=card,
+            may_close=found.get("viewerCanClose") is not False,
         )
 
     def task(self, issue: int) -> Task:
@@ -130,14 +133,15 @@ class TaskReads(Line):
             assignee_ids=holders.ids,
             rival_pulls=holders.rival_pulls,
             brief=brief_in(self, found),
+            role=_text_at(answer, *REPOSITORY, "viewerPermission") or "",
         )
 
 
-def _closing_pull(answer: GraphQLAnswer) -> Pull | None:
+def _closing_pull(line: Line, answer: GraphQLAnswer) -> Pull | None:
     numbered = answer.at(*REPOSITORY, "pullRequest")
     if isinstance(numbered, dict):
         return pull_of(numbered)
-    return next(iter(own_pulls(answer.at(*REPOSITORY, "pullRequests"))), None)
+    return next(iter(own_pulls(line, answer.at(*REPOSITORY, "pullRequests"))), None)
 
 
 def _priority(answer: GraphQLAnswer) -> str | None:
@@ -171,9 +175,32 @@ def pull_of(node: Json) -> Pull:
     )
 
 
-def own_pulls(connection: Any) -> tuple[Pull, ...]:
-    """Return the pull requests from this repository's own branch; forks may have one of the same name."""
-    return tuple(pull_of(node) for node in nodes_of(connection) if not node.get("isCrossRepository"))
+def own_pulls(line: Line, connection: Any) -> tuple[Pull, ...]:
+    """Return the pull requests from the repository that takes our branches; other forks may have one of that name."""
+    return tuple(pull_of(node) for node in own_nodes(line, connection))
+
+
+def own_nodes(line: Line, connection: Any) -> list[Json]:
+    """Return the nodes of pull requests from the repository that takes our branches."""
+    return [node for node in nodes_of(connection) if _is_own_head(line, node)]
+
+
+def _is_own_head(line: Line, node: Json) -> bool:
+    if not (line.fork and node.get("isCrossRepository")):
+        return not line.fork and not node.get("isCrossRepository")
+    owner = str((node.get("headRepositoryOwner") or {}).get("login") or "")
+    return is_same_name(owner, line.fork.partition("/")[0])
+
+
+def head_name(line: Line, branch: str) -> str:
+    """Return how a pull request names its head: a fork's branch by its owner too."""
+    return f"{line.fork.partition('/')[0]}:{branch}" if line.fork else branch
+
+
+def fork_variables(line: Line) -> dict[str, Any]:
+    """Return the variables that name the fork which takes the branches, if one does."""
+    owner, _, name = line.fork.partition("/")
+    return {"forkOwner": owner, "forkName": name, "isFork": bool(line.fork)}
 
 
 def check_of(node: Json) -> CheckRun:

@@ -5,7 +5,7 @@ from typing import Any
 
 from agent_sync.errors import GitHubDown, GitHubError, Refused
 from agent_sync.gateway.cards import card_of, card_variables
-from agent_sync.gateway.reads import pull_of
+from agent_sync.gateway.reads import head_name, pull_of
 from agent_sync.gateway.transport.answer import AnswerError, GraphQLAnswer
 from agent_sync.gateway.transport.line import Call, Line, thing_at
 from agent_sync.gateway.transport.token import Area
@@ -84,7 +84,7 @@ class TaskWrites(Line):
         values = {
             "repository": order.repository_id,
             "base": order.base,
-            "head": order.branch,
+            "head": head_name(self, order.branch),
             "title": (title := masked(order.title)),
             "body": with_digests(title, masked(order.body)),
             "draft": order.draft,

@@ -5,17 +5,17 @@ from dataclasses import replace
 
 from agent_sync.context import Context
 from agent_sync.errors import BadLease, Conflict, LeaseUnsettled, Refused
+from agent_sync.gateway.transport.remotes import base_remote
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases import rules
 from agent_sync.leases.claim_refs import (
+    claims_address,
     first_seen_at,
     known_claim,
-    push_address,
     read_claim,
     transport_here,
     transport_of,
 )
-from agent_sync.leases.forks import refuse_fork
 from agent_sync.leases.identity import holder_here, worktree_id
 from agent_sync.leases.keeper import LeaseKeeper
 from agent_sync.leases.model import Lease, LeaseMode, LeaseState, Tip, proof_of
@@ -71,7 +71,7 @@ def acquire(context: Context, wish: LeaseWish) -> AcquiredLease:
     reason = _reason_for_clone(context, wish, outcome) if keeper.where is Where.REMOTE else ""
     if reason:
         _refuse_known(context, keeper.transport, wish.issue)
-        keeper = LeaseKeeper(CloneTransport(context.git, context.settings.git.remote, reason), context.place)
+        keeper = LeaseKeeper(CloneTransport(context.git, context.remotes.push, reason), context.place)
         outcome = keeper.acquire(wish.issue, _request(context, wish, branch=wish.branch))
     match outcome:
         case Won(tip):
@@ -121,12 +121,11 @@ def _request(context: Context, wish: LeaseWish, *, branch: str) -> LeaseRequest:
 def _transport_wished(context: Context, wish: LeaseWish) -> RefTransport:
     """Return where the claim goes: this clone by the user's word, unless somebody was last seen to hold the issue."""
     if not wish.local:
-        refuse_fork(context, push_address(context), wish.issue)
         return transport_here(context)
-    remote = context.git.remote(context.settings.git.remote)
+    remote = base_remote(context)
     if remote:
         _refuse_known(context, RemoteTransport(context.git, remote), wish.issue)
-    return CloneTransport(context.git, context.settings.git.remote, "--local was given")
+    return CloneTransport(context.git, context.remotes.push, "--local was given")
 
 
 def _reason_for_clone(context: Context, wish: LeaseWish, outcome: LeaseOutcome) -> str:
@@ -137,10 +136,10 @@ def _reason_for_clone(context: Context, wish: LeaseWish, outcome: LeaseOutcome) 
     """
     if not isinstance(outcome, Unknown):
         return ""
-    remote = context.settings.git.remote
+    remote = context.remotes.base
     if outcome.doubt in {Doubt.UNREACHABLE, Doubt.UNWRITTEN} and not outcome.is_sent and is_unreachable(outcome.reason):
         return f"{remote} cannot be reached"
-    address = push_address(context)
+    address = claims_address(context)
     attempted, otherwise = (
         f"claiming issue #{wish.issue}",
         f"or agent-sync claim {wish.issue} --local for this clone only",
@@ -249,7 +248,7 @@ def _has_moved(context: Context, tip: Tip) -> bool:
         return False
     here = context.git.head_of(branch) if tip.where is Where.CLONE else None
     is_shared = tip.where is Where.REMOTE
-    heads = {here, context.git.fetch_branch(context.settings.git.remote, branch) if is_shared else None} - {None}
+    heads = {here, context.git.fetch_branch(context.remotes.push, branch) if is_shared else None} - {None}
     return any(rules.has_moved(context.git.committed_at(head), tip.lease, clock.now()) for head in heads if head)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from agent_sync.context import Context
 from agent_sync.errors import BadConfig, BadLease, LeaseTooNew
 from agent_sync.gateway.port import Gateway
+from agent_sync.gateway.transport.remotes import base_remote
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.model import FILE_NAME, LARGEST, Lease, Tip, parse
 from agent_sync.leases.refs.api_transport import api_of
@@ -19,7 +20,7 @@ from agent_sync.leases.refs.values import CLAIMS, Blob, FileAt, FoundRef, NewCom
 from agent_sync.leases.results import ClaimSeen, Doubt, Unknown, Unreadable
 from agent_sync.settings import Settings
 from agent_sync.system import clock, files
-from agent_sync.system.git import NETWORK_LIMIT, Git
+from agent_sync.system.git import NETWORK_LIMIT, Git, Remote
 from agent_sync.system.git_refusals import no_remote
 from agent_sync.task.claim.model import LARGEST_NUMBER
 from agent_sync.task.decision.outside_text import quoted
@@ -37,6 +38,15 @@ _Notes = dict[str, str]
 Interface = Callable[[], Callable[[], Gateway] | None]
 
 
+@dataclass(frozen=True)
+class SharedHome:
+    """The remote that keeps claims, by its name and how it is found, and the name of the one that takes branches."""
+
+    name: str
+    find: Callable[[], Remote | None]
+    branches: str
+
+
 def transport_for(  # noqa: PLR0913  # everything that has a say in it
     git: Git,
     place: Place,
@@ -45,20 +55,21 @@ def transport_for(  # noqa: PLR0913  # everything that has a say in it
     *,
     limit_s: float = NETWORK_LIMIT,
     interface: Interface = lambda: None,
+    home: SharedHome | None = None,
 ) -> RemoteTransport | CloneTransport:
     """Return where new claims are kept.
 
     A clone without any remote keeps them itself; one that lacks the remote it is told to use does not guess.
     """
-    remote = settings.git.remote
+    home = home or _home_at(git, settings.git.remote)
     if settings.lease.where == "clone":
-        return CloneTransport(git, remote, "the settings say so")
-    found = git.remote(remote)
+        return CloneTransport(git, home.branches, "the settings say so")
+    found = home.find()
     if found is None:
         if others := git.remotes():
-            raise no_remote(remote, others)
-        return CloneTransport(git, remote, f"there is no remote {remote}")
-    return _shared(RemoteTransport(git, found, limit_s), place, now, interface)
+            raise no_remote(home.name, others)
+        return CloneTransport(git, home.branches, f"there is no remote {home.name}")
+    return _shared(RemoteTransport(git, found, limit_s, home.branches), place, now, interface)
 
 
 def transport_at(  # noqa: PLR0913  # where, and by which of the ways there are
@@ -69,18 +80,31 @@ def transport_at(  # noqa: PLR0913  # where, and by which of the ways there are
     limit_s: float = NETWORK_LIMIT,
     place: Place | None = None,
     interface: Interface = lambda: None,
+    home: SharedHome | None = None,
 ) -> RemoteTransport | CloneTransport:
     """Return where a claim is kept that was made earlier; only a configured remote has any."""
+    home = home or _home_at(git, remote)
     if where is Where.CLONE:
-        return CloneTransport(git, remote, "the claim was made so")
-    by_git = RemoteTransport(git, git.must_have(remote), limit_s)
+        return CloneTransport(git, home.branches, "the claim was made so")
+    by_git = RemoteTransport(git, home.find() or git.must_have(home.name), limit_s, home.branches)
     return _shared(by_git, place, clock.now(), interface) if place else by_git
 
 
 def transport_of(context: Context, where: Where, *, limit_s: float = NETWORK_LIMIT) -> RemoteTransport | CloneTransport:
     """Return where a claim of this worktree is kept that was made earlier."""
-    remote, interface = context.settings.git.remote, partial(connection, context)
-    return transport_at(where, context.git, remote, limit_s=limit_s, place=context.place, interface=interface)
+    home, interface = shared_home(context), partial(connection, context)
+    return transport_at(
+        where, context.git, home.name, limit_s=limit_s, place=context.place, interface=interface, home=home
+    )
+
+
+def shared_home(context: Context) -> SharedHome:
+    """Return the remote of this worktree's issues, where claims are kept, and the one that takes its branches."""
+    return SharedHome(context.remotes.base, lambda: base_remote(context), context.remotes.push)
+
+
+def _home_at(git: Git, name: str) -> SharedHome:
+    return SharedHome(name, lambda: git.remote(name), name)
 
 
 def connection(context: Context) -> Callable[[], Gateway] | None:
@@ -94,9 +118,15 @@ def connection(context: Context) -> Callable[[], Gateway] | None:
     return lambda: context.gateway
 
 
+def claims_address(context: Context) -> str:
+    """Return where claims are pushed to."""
+    found = base_remote(context)
+    return found.push_url if found else ""
+
+
 def push_address(context: Context) -> str:
-    """Return where git pushes to."""
-    found = context.git.remote(context.settings.git.remote)
+    """Return where branches are pushed to."""
+    found = context.git.remote(context.remotes.push)
     return found.push_url if found else ""
 
 
@@ -108,9 +138,9 @@ def _shared(by_git: RemoteTransport, place: Place, now: datetime, interface: Int
 
 def transport_here(context: Context, *, limit_s: float = NETWORK_LIMIT) -> RemoteTransport | CloneTransport:
     """Return where new claims of this worktree are kept, and the work that goes with them."""
-    interface = partial(connection, context)
+    home, interface = shared_home(context), partial(connection, context)
     return transport_for(
-        context.git, context.place, context.settings, clock.now(), limit_s=limit_s, interface=interface
+        context.git, context.place, context.settings, clock.now(), limit_s=limit_s, interface=interface, home=home
     )
 
 

@@ -136,12 +136,12 @@ def push(context: Context, claim: Claim, branch: str, sha: str) -> BranchPushed 
     """Push the branch, with the lease in the same breath where there is one; from then on it has an upstream."""
     outcome = _push(context, claim, branch, sha)
     if isinstance(outcome, BranchPushed):
-        git_branches.set_upstream(context.git, context.settings.git.remote, branch)
+        git_branches.set_upstream(context.git, context.remotes.push, branch)
     return outcome
 
 
 def _push(context: Context, claim: Claim, branch: str, sha: str) -> BranchPushed | LeaseStop:
-    lease, remote = claim.lease, context.settings.git.remote
+    lease, remote = claim.lease, context.remotes.push
     if lease is None:
         context.git.push(remote, branch, sha)
         return BranchPushed(sha)
@@ -174,7 +174,7 @@ def push_or_refuse(context: Context, claim: Claim, branch: str, sha: str) -> Cla
 def push_refusal(context: Context, lines: Iterable[str], *, remote: str) -> str | None:
     """Return why git must not push what its pre-push hook was told of; only a lease that is certainly lost counts."""
     claim = context.store.read()
-    if claim is None or claim.lease is None or remote != context.settings.git.remote:
+    if claim is None or claim.lease is None or remote != context.remotes.push:
         return None
     if f"refs/heads/{claim.branch}" not in pushed_refs(lines):
         return None
@@ -233,6 +233,6 @@ def _judge(context: Context, claim: Claim, seen: ClaimSeen, *, is_ending: bool) 
 
 def _ref_gone(context: Context, claim: Claim) -> LeaseUnknown:
     """Return that the ref was deleted, which no second try mends, and what does."""
-    where = context.settings.git.remote if claim.lease and claim.lease.where == "remote" else "this clone"
+    where = context.remotes.base if claim.lease and claim.lease.where == "remote" else "this clone"
     helps = f"run `agent-sync release --force`, then `agent-sync claim {claim.issue_number}` to recreate it"
     return LeaseUnknown(f"Its claim ref is gone from {where}: {helps}.")

@@ -269,7 +269,7 @@ def _is_branch_ahead(context: Context, claim: Claim | None) -> bool:
     """Tell whether the branch has commits that its pull request does not have, as last pushed."""
     if claim is None or not claim.is_pull_open:
         return False
-    there = context.git.remote_head_of(context.settings.git.remote, claim.branch)
+    there = context.git.remote_head_of(context.remotes.push, claim.branch)
     return context.git.is_ahead(claim.branch, there)
 
 

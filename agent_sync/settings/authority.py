@@ -79,6 +79,7 @@ RULES: dict[str, Rule] = {
     # On is the stricter of the two, and off is the default.
     "gate.verify_active": REPOSITORY,
     "git.remote": UserDecides("which address git talks to"),
+    "git.push_remote": UserDecides("which address git talks to"),
     "git.branch": REPOSITORY,
     "git.link_branch": REPOSITORY,
     "git.delete_branch": UserDecides("what is deleted on the remote"),

@@ -161,7 +161,16 @@ def _branch_pattern(pattern: str) -> str:
 class GitSettings(Section):
     """Which remote is GitHub, and what becomes of branches."""
 
-    remote: Name = "origin"
+    remote: Annotated[
+        Name, Field(description="Remote of the issues' repository; default: the one gh takes for the base, else origin")
+    ] = "origin"
+    push_remote: Annotated[
+        str,
+        Field(
+            max_length=200,
+            description="Remote that takes the branches; default: `origin`, or `remote.pushDefault` of git",
+        ),
+    ] = ""
     branch: Annotated[
         str,
         Field(min_length=1, max_length=100, description="What a claim calls its branch, of `{slug}` and `{issue}`"),

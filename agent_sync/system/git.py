@@ -30,12 +30,14 @@ class Remote:
     name: str
     url: str
     push_url: str
+    # Whether git may be told its name; one that pushes elsewhere is told by its address.
+    has_name: bool = True
 
     @property
     def address(self) -> str:
         """What git is told to talk to where the same refs are read and written."""
         # By its name git knows more about a remote, but what is pushed must be what is read.
-        return self.name if self.url == self.push_url else self.push_url
+        return self.name if self.has_name and self.url == self.push_url else self.push_url
 
 
 @dataclass(frozen=True)
@@ -147,12 +149,12 @@ class Git:
         found = self._must(["show", "--no-patch", "--format=%ct", sha], attempted="reading a commit's time")
         return seconds_of(found.stdout)
 
-    def start_of(self, branch: str, *, remote: str, default: str) -> str | None:
-        """Return what a new branch begins at: its remote copy, or the default branch; None if it is here already."""
+    def start_of(self, branch: str, *refs: str) -> str | None:
+        """Return what a new branch begins at: the first of some refs that is here; None if it is here itself."""
         refuse_odd_branch(branch)
         if self.head_of(branch):
             return None
-        for ref in (f"refs/remotes/{remote}/{branch}", f"refs/remotes/{remote}/{default}"):
+        for ref in refs:
             if self._run("rev-parse", "--verify", "--quiet", "--end-of-options", ref).stdout.strip():
                 return ref
         return "HEAD"

@@ -1,7 +1,7 @@
 """Branches: how far one is from another, where it is checked out, its upstream, leaving it and deleting it."""
 
 from agent_sync.lazy_dataclasses import dataclass
-from agent_sync.system.git import NETWORK_LIMIT, Git, refuse_odd_branch
+from agent_sync.system.git import Git, refuse_odd_branch
 from agent_sync.system.masking import masked
 
 # A claim waits for it; a remote that is slower is worked without.
@@ -20,16 +20,23 @@ class Distance:
         return f"{self.behind} behind, {self.ahead} ahead"
 
 
-def fetch_start(git: Git, remote: str, base: str, branch: str) -> str:
-    """Bring a base and the branches whose names begin with another's up to date; return why it failed, if it did."""
-    refuse_odd_branch(base)
-    refuse_odd_branch(branch)
-    if git.remote(remote) is None:
+def fetch_heads(git: Git, remote: str, *patterns: str) -> str:
+    """Bring branches of a remote up to date, each by name or as `name*`; return why it failed, if it did."""
+    for pattern in patterns:
+        refuse_odd_branch(pattern.removesuffix("*"))
+    found = git.remote(remote)
+    if found is None:
         return ""
-    refs = (f"refs/heads/{base}:refs/remotes/{remote}/{base}", f"refs/heads/{branch}*:refs/remotes/{remote}/{branch}*")
+    specs = (f"+refs/heads/{pattern}:refs/remotes/{remote}/{pattern}" for pattern in patterns)
     options = ("--quiet", "--no-tags", "--prune", "--no-write-fetch-head", "--no-recurse-submodules")
-    done = git.ask("fetch", *options, "--", remote, *(f"+{ref}" for ref in refs), timeout=FETCH_LIMIT)
+    done = git.talk(found.url, "fetch", *options, "--", remote, *specs, timeout=FETCH_LIMIT)
     return _reason(done.stderr) if done.status else ""
+
+
+def name_head(git: Git, remote: str, branch: str) -> None:
+    """Note a remote's default branch where this clone has not been told, as a clone of that remote would have been."""
+    if git.default_branch(remote) is None and git.remote_head_of(remote, branch):
+        git.ask("symbolic-ref", f"refs/remotes/{remote}/HEAD", f"refs/remotes/{remote}/{branch}")
 
 
 def distance(git: Git, head: str, base: str) -> Distance | None:
@@ -82,9 +89,9 @@ def delete_here(git: Git, branch: str) -> str:
 
 def delete_there(git: Git, remote: str, branch: str, sha: str) -> str:
     """Delete a remote's branch if it is still at this commit; return why that failed, if it did."""
-    git.must_have(remote)
+    address = git.must_have(remote).push_url
     lease = f"--force-with-lease=refs/heads/{branch}:{sha}"
-    done = git.ask("push", "--quiet", lease, "--", remote, f":refs/heads/{branch}", timeout=NETWORK_LIMIT)
+    done = git.talk(address, "push", "--quiet", lease, "--", remote, f":refs/heads/{branch}")
     # GitHub may have been told to delete merged branches itself.
     is_gone = "remote ref does not exist" in done.stderr
     return _reason(done.stderr) if done.status and not is_gone else ""

@@ -54,7 +54,7 @@ def act(action: Action, context: Context, claim: Claim) -> Outcome:
             return CardRefused(change.status, trouble, clock.now()) if trouble else CardMoved(change.status)
         case CloseTask():
             trouble = context.gateway.close_task(action)
-            return TaskClosed(action.trouble or trouble)
+            return TaskClosed(action.trouble or trouble, action.stays_open)
         case DeleteClaim(landed):
             _finish_lease(context, claim, action)
             # The store deletes the file when this outcome is saved, after everything else is on record.

@@ -63,5 +63,6 @@ def _card(change: CardChange | None, lead: str = "; card: ") -> str:
 
 def _closing(order: CloseTask) -> str:
     comment = "comment and " if order.comment else ""
-    done = f"{comment}close issue #{order.issue_number}" if order.close else f"leave issue #{order.issue_number} closed"
-    return done + _card(order.change)
+    state = "open" if order.stays_open else "closed"
+    left = f"{comment}leave issue #{order.issue_number} {state}"
+    return (f"{comment}close issue #{order.issue_number}" if order.close else left) + _card(order.change)

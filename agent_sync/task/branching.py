@@ -40,24 +40,33 @@ def usual_name(context: Context, task: Task) -> str:
 def new_branch(context: Context, task: Task, wanted: str, *, fetches: bool = True) -> BranchPlan:
     """Return the branch for a new claim; one of the same name that has work of its own is used only if asked for."""
     name, base = wanted or usual_name(context, task), base_of(context, task)
-    remote = context.settings.git.remote
-    trouble = git_branches.fetch_start(context.git, remote, base, name) if fetches and base else ""
+    remote = context.remotes.base
+    trouble = fetch_start(context, base, name) if fetches and base else ""
     notes = (f"the work starts from {base} as this clone has it: {remote} could not be asked ({trouble})",)
     plan = _plan(context, name, base, is_asked_for=bool(wanted))
     return replace(plan, notes=(*(notes if trouble else ()), *plan.notes))
 
 
+def fetch_start(context: Context, base: str, branch: str) -> str:
+    """Bring a base and the branches whose names begin with another's up to date; return why it failed, if it did."""
+    remotes = context.remotes
+    trouble = git_branches.fetch_heads(context.git, remotes.base, base, *((f"{branch}*",) if remotes.is_same else ()))
+    if not remotes.is_same:
+        git_branches.name_head(context.git, remotes.base, base)
+        trouble = trouble or git_branches.fetch_heads(context.git, remotes.push, f"{branch}*")
+    return trouble
+
+
 def branch_that_goes_on(context: Context, task: Task, name: str) -> BranchPlan:
     """Return the branch of work that is continued, wherever it is."""
-    start = context.git.start_of(name, remote=context.settings.git.remote, default=base_of(context, task))
-    return BranchPlan(name, start)
+    return BranchPlan(name, _start_of(context, name, base_of(context, task)))
 
 
 def link_branch(context: Context, task: Task, plan: BranchPlan, claim: Claim) -> None:
     """Create the branch on GitHub, linked to its issue, where the settings want that; a refusal is no trouble."""
     is_shared = claim.lease is not None and claim.lease.where == "remote"
     sha = context.git.head_of(plan.name)
-    if not (context.settings.git.link_branch and is_shared and sha):
+    if not (context.settings.git.link_branch and is_shared and sha) or context.remotes.fork:
         return
     try:
         is_linked = context.gateway.link_branch(task, plan.name, sha)
@@ -66,10 +75,19 @@ def link_branch(context: Context, task: Task, plan: BranchPlan, claim: Claim) ->
         context.log.write(clock.now(), "link-branch", issue=task.number, branch=plan.name, refused=error.happened)
 
 
+def unlike_remote(context: Context, branch: str) -> tuple[str, ...]:
+    """Return a warning where the branch is here already and not what the former holder has pushed."""
+    here, remote = context.git.head_of(branch), context.remotes.push
+    there = context.git.remote_head_of(remote, branch)
+    if here is None or there is None or here == there:
+        return ()
+    return (f"branch {branch} is here at {here[:12]} and on {remote} at {there[:12]}: git pull {remote} {branch}",)
+
+
 def _plan(context: Context, name: str, base: str, *, is_asked_for: bool) -> BranchPlan:
-    git, remote = context.git, context.settings.git.remote
-    found = tuple(filter(None, (git.head_of(name), git.remote_head_of(remote, name))))
-    start = git.start_of(name, remote=remote, default=base)
+    git, remote = context.git, context.remotes.base
+    found = tuple(filter(None, (git.head_of(name), git.remote_head_of(context.remotes.push, name))))
+    start = _start_of(context, name, base)
     if not found:
         return BranchPlan(name, start)
     tracking = f"refs/remotes/{remote}/{base}"
@@ -92,8 +110,13 @@ def _plan(context: Context, name: str, base: str, *, is_asked_for: bool) -> Bran
     return BranchPlan(free, tracking, (note,))
 
 
+def _start_of(context: Context, name: str, base: str) -> str | None:
+    remotes = context.remotes
+    return context.git.start_of(name, f"refs/remotes/{remotes.push}/{name}", f"refs/remotes/{remotes.base}/{base}")
+
+
 def _free_name(context: Context, name: str) -> str:
     """Return the first name with a number that neither this clone nor the remote has."""
-    git, remote = context.git, context.settings.git.remote
+    git, remote = context.git, context.remotes.push
     names = (f"{name}-{number}" for number in range(2, MOST_SUFFIXES))
     return next(one for one in names if not (git.head_of(one) or git.remote_head_of(remote, one)))

@@ -17,14 +17,17 @@ from agent_sync.task.branching import (
     BranchPlan,
     base_of,
     branch_that_goes_on,
+    fetch_start,
     link_branch,
     new_branch,
+    unlike_remote,
     usual_name,
 )
 from agent_sync.task.claim import exclude
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.claim.phases import Phase
 from agent_sync.task.claim.store import ClaimStore
+from agent_sync.task.contributing import is_onlooker, onlooker_note, refuse_unseen_claim
 from agent_sync.task.decision.claimable import agent_name, objection, warnings
 from agent_sync.task.decision.decide import card_change
 from agent_sync.task.decision.facts import Card, NoCard, PullState
@@ -106,6 +109,7 @@ def claim_warnings(context: Context, task: Task, wish: Wish) -> tuple[str, ...]:
 def take(context: Context, task: Task, wish: Wish) -> Taken:
     """Take the task: the lease first, then what is local, so that a crash leaves a claim that the next stop mirrors."""
     warned = claim_warnings(context, task, wish)
+    warned += (onlooker_note(context),) if is_onlooker(context, task) else ()
     refuse_twins(context, task.number)
     own = _own_agent(context, task)
     plan = _branch_plan(context, task, wish, own)
@@ -116,11 +120,11 @@ def take(context: Context, task: Task, wish: Wish) -> Taken:
         plan = branch_that_goes_on(context, task, wish.branch or lease.branch or plan.name)
     elif wish.take_over and not wish.held:
         # It was free after all: the work is new and starts from the server's base too.
-        git_branches.fetch_start(context.git, context.settings.git.remote, base_of(context, task), plan.name)
+        fetch_start(context, base_of(context, task), plan.name)
     branch = plan.name
     warned += plan.notes
     agent_id = own or lease.holder.agent or agent_name(task.viewer.login, clock.now())
-    warned += _unlike_remote(context, branch) if hold.is_taken_over else ()
+    warned += unlike_remote(context, branch) if hold.is_taken_over else ()
     is_restored = own is not None or hold.is_own
     claim = _first_claim(context, task, branch=branch, agent_id=agent_id, tip=hold.tip)
     try:
@@ -170,22 +174,14 @@ def _acquire_lease(context: Context, task: Task, wish: Wish, own: str | None, br
     """Get the lease, unless it was won already."""
     if wish.held:
         return AcquiredLease(wish.held)
+    refuse_unseen_claim(context, task, local=wish.local)
     agent = own or agent_name(task.viewer.login, clock.now())
     asked = LeaseWish(task.number, branch, agent, take_over=wish.take_over, local=wish.local, agrees=wish.agrees)
     return acquire(context, asked)
 
 
 def _scope(context: Context, claim: Claim, reason: str = "") -> str:
-    return scope(claim.lease.where, remote=context.settings.git.remote, reason=reason) if claim.lease else ""
-
-
-def _unlike_remote(context: Context, branch: str) -> tuple[str, ...]:
-    """Return a warning where the branch is here already and not what the former holder has pushed."""
-    here, remote = context.git.head_of(branch), context.settings.git.remote
-    there = context.git.remote_head_of(remote, branch)
-    if here is None or there is None or here == there:
-        return ()
-    return (f"branch {branch} is here at {here[:12]} and on {remote} at {there[:12]}: git pull {remote} {branch}",)
+    return scope(claim.lease.where, remote=context.remotes.base, reason=reason) if claim.lease else ""
 
 
 def refuse_twins(context: Context, number: int, *, but: str = "") -> None:
@@ -272,6 +268,10 @@ def _refuse_carrier(context: Context, plan: BranchPlan, task: Task) -> None:
 
 def _mirror(context: Context, task: Task, store: ClaimStore, claim: Claim) -> tuple[Claim, str]:
     """Assign and move the card; from here on trouble is told, and the claim stands."""
+    if is_onlooker(context, task):
+        with store.locked() as token:
+            noted = {"is_unmirrored": False, "refused_status": claim.status, "refused_at": clock.now()}
+            return store.save(token, seen=claim, changed=claim.model_copy(update=noted)), ""
     card, unlisted = _card_to_move(context, task)
     change, board = card_change(card, status=claim.status, agent=claim.agent_id)
     try:

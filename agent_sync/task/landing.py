@@ -2,6 +2,7 @@
 
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError
+from agent_sync.gateway.transport.remotes import base_branch
 from agent_sync.system import git_branches
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.decision import messages
@@ -18,7 +19,7 @@ def leave_branch(context: Context, claim: Claim, landed: str) -> Notice | None:
         reason = reason or git_branches.delete_here(context.git, claim.branch)
         if reason:
             return messages.branch_kept(claim, reason)
-        return messages.branch_left(claim, base=_base(context), note=_delete_there(context, claim.branch, landed))
+        return messages.branch_left(claim, base=base_branch(context), note=_delete_there(context, claim.branch, landed))
     except AgentSyncError as error:
         return messages.branch_kept(claim, error.happened)
 
@@ -39,7 +40,7 @@ def _return_to_base(context: Context, branch: str) -> str:
     """Check the base out; a linked worktree detaches, because a branch can be checked out once only."""
     if context.git.current_branch() != branch:
         return ""
-    base, remote = _base(context), context.settings.git.remote
+    base, remote = base_branch(context), context.remotes.base
     if not base:
         return f"the default branch of {remote} is not known here"
     context.git.try_to_fetch(remote, base)
@@ -47,12 +48,8 @@ def _return_to_base(context: Context, branch: str) -> str:
     return git_branches.leave_for(context.git, base, remote=remote, detach=is_linked)
 
 
-def _base(context: Context) -> str:
-    return context.settings.pr.base or context.git.default_branch(context.settings.git.remote) or ""
-
-
 def _delete_there(context: Context, branch: str, landed: str) -> str:
-    remote = context.settings.git.remote
+    remote = context.remotes.push
     if not context.settings.git.delete_branch:
         return ""
     trouble = git_branches.delete_there(context.git, remote, branch, landed)

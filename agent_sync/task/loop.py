@@ -191,7 +191,7 @@ def _answer_question(context: Context, trigger: Trigger, question: Question, cla
                 from agent_sync.task.issue_notes import keep_brief
 
                 keep_brief(context, pull.brief)
-            return replace(facts, pull=pull)
+            return replace(facts, pull=pull, remote=context.remotes.base)
         case AskFailures(sha, checks):
             from agent_sync.task.failures.reading import read_failures
 

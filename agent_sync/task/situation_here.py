@@ -30,7 +30,7 @@ def situation_of(context: Context, claim: Claim | None, known: Known = NOTHING_A
         has_board=settings.project.number is not None,
         is_ahead=is_ahead,
         wake=Wake(settings.reviews.wake),
-        remote=settings.git.remote,
+        remote=context.remotes.base,
     )
     return situation(claim, _record(context), clock.now(), seen)
 
@@ -39,7 +39,7 @@ def _is_branch_ahead(context: Context, claim: Claim, pull: Pull | None) -> bool:
     """Tell whether the branch here has commits that the pull request does not have; unasked, as last pushed."""
     if not claim.is_pull_open:
         return False
-    there = pull.head_sha if pull else context.git.remote_head_of(context.settings.git.remote, claim.branch)
+    there = pull.head_sha if pull else context.git.remote_head_of(context.remotes.push, claim.branch)
     return context.git.is_ahead(claim.branch, there)
 
 

@@ -20,7 +20,7 @@ def work_branch(context: Context, hook: WorkHook, *, attempted: str) -> str:
 
 def bring_up_to_date(context: Context, branch: str) -> str:
     """Fetch a branch and move the local one forward; return what is in the way, if they went apart."""
-    remote = context.settings.git.remote
+    remote = context.remotes.push
     tracked = f"refs/remotes/{remote}/{branch}"
     context.git.try_to_fetch(remote, branch)
     there, here = commit_of(context.git, tracked), context.git.head_of(branch)
@@ -37,8 +37,8 @@ def bring_up_to_date(context: Context, branch: str) -> str:
 
 def has_own_commits(context: Context, branch: str) -> bool:
     """Tell whether a branch holds work that the default branch does not have."""
-    remote = context.settings.git.remote
-    head = context.git.head_of(branch) or commit_of(context.git, f"refs/remotes/{remote}/{branch}")
-    default = context.git.default_branch(remote)
-    base = f"refs/remotes/{remote}/{default}" if default else "HEAD"
+    remotes = context.remotes
+    head = context.git.head_of(branch) or commit_of(context.git, f"refs/remotes/{remotes.push}/{branch}")
+    default = context.git.default_branch(remotes.base)
+    base = f"refs/remotes/{remotes.base}/{default}" if default else "HEAD"
     return head is not None and has_commits_beyond(context.git, head, base)

@@ -102,7 +102,7 @@ def _requeue(
 
 def _refuse_moved_branch(context: Context, before: Tip) -> None:
     """Stop where the branch has moved since the claim was last renewed: somebody is at work there."""
-    remote, branch = context.settings.git.remote, before.lease.branch
+    remote, branch = context.remotes.push, before.lease.branch
     context.git.try_to_fetch(remote, branch)
     head = context.git.remote_head_of(remote, branch)
     if head and has_moved(context.git.committed_at(head), before.lease, clock.now()):

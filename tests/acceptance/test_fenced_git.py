@@ -67,16 +67,6 @@ def test_rule_is_named_with_what_the_server_says(theatre):
     assert [word for word in ("a repository rule", "GH013") if word not in played.stderr] == [], played.stderr
 
 
-def test_claim_beside_a_fork_is_refused_in_one_sentence(theatre):
-    """Where git pushes to a fork, a claim that nobody would see needs the user's word."""
-    theatre.stage.act("fork", by="mona", name="demo")
-    url = theatre.git("remote", "get-url", "origin")
-    theatre.git("config", "remote.origin.pushurl", url.replace("octo/demo", "mona/demo"))
-    played = theatre.stage.command("claim", "42")
-    assert (played.status, "git pushes to mona/demo" in played.stderr) == (1, True), played.stderr
-    assert theatre.stage.command("claim", "42", "--local").status == 0
-
-
 def test_two_refs_in_a_push_are_enough_to_leave_work(theatre):
     """Under a policy of two refs a push, rescue and branch go first, then hook and claim."""
     assert theatre.stage.command("worker", "sling", "42", "w1").status == 0

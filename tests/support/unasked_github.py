@@ -155,6 +155,10 @@ class UnaskedGitHub(Gateway):
         """Fail."""
         _fail("abilities")
 
+    def parent(self) -> str:
+        """Fail."""
+        _fail("parent")
+
     def refs_below(self, name: str) -> Mapping[str, str]:
         """Fail."""
         _fail("refs_below", name)

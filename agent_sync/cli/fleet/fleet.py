@@ -146,5 +146,5 @@ def _hook_line(hook: FleetHook) -> str:
 
 def _reach(context: Context, seen: Fleet) -> str:
     if seen.where is Where.REMOTE:
-        return f"From {context.settings.git.remote}, just now."
+        return f"From {context.remotes.base}, just now."
     return f"Only what this clone knows: {one_line(seen.reason, limit=300)}."

@@ -23,7 +23,7 @@ def command(ctx: click.Context, remote: str | None, url: str | None) -> None:
     del url
     try:
         context = context_here()
-        refusal = push_refusal(context, sys.stdin, remote=remote or context.settings.git.remote)
+        refusal = push_refusal(context, sys.stdin, remote=remote or context.remotes.push)
     except AgentSyncError as error:
         # A guard that cannot look is no reason to keep work from being saved.
         click.echo(f"agent-sync: the lease was not checked: {error}", err=True)

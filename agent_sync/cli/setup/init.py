@@ -19,6 +19,7 @@ from agent_sync.setup.install.plan import Choice, InstallPlan, installation
 from agent_sync.setup.install.starter import Findings, starter
 from agent_sync.setup.install.tree import Tree
 from agent_sync.system import clock
+from agent_sync.task.contributing import looking_at_parent
 from agent_sync.task.decision.outside_text import one_line
 from agent_sync.task.decision.tasks import BoardShape
 from agent_sync.worktree import SETTINGS_NAME
@@ -102,6 +103,7 @@ def _findings(context: Context, *, may_ask: bool) -> Findings:
     """Return what GitHub says of the board; trouble is said and leaves a file to fill in."""
     owner = context.settings.project.owner
     try:
+        context = looking_at_parent(context)
         owner = owner or _owner(context)
         boards = context.gateway.boards()
     except AgentSyncError as error:
@@ -114,10 +116,9 @@ def _findings(context: Context, *, may_ask: bool) -> Findings:
 
 
 def _owner(context: Context) -> str:
-    from agent_sync.gateway.transport.address import repository_of
+    from agent_sync.gateway.transport.address import address_of
 
-    remote = context.settings.git.remote
-    return repository_of(context.git.remote_url(remote), remote=remote).owner
+    return address_of(context)[0].owner
 
 
 def _chosen(boards: tuple[BoardShape, ...], *, may_ask: bool) -> BoardShape | None:

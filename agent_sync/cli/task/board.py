@@ -8,6 +8,7 @@ import click
 
 from agent_sync.cli.console import working
 from agent_sync.cli.here import context_here, refuse_without_board
+from agent_sync.task.contributing import naming_fork
 from agent_sync.task.decision.outside_text import one_line
 from agent_sync.task.decision.tasks import BoardColumn, BoardIssue
 
@@ -27,7 +28,7 @@ def command(*, as_json: bool, limit: int | None) -> None:
     """
     context = context_here()
     refuse_without_board(context)
-    with working("reading the board"):
+    with working("reading the board"), naming_fork(context):
         columns = context.gateway.board_columns(limit if limit is not None else IN_JSON if as_json else SHOWN)
     if as_json:
         click.echo(json.dumps([dataclasses.asdict(issue) for column in columns for issue in column.issues]))

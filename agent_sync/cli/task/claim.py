@@ -19,6 +19,7 @@ from agent_sync.system import clock
 from agent_sync.task.branching import new_branch
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.claiming import Taken, Wish, claim_warnings, finish, take, unfinished_claim
+from agent_sync.task.contributing import at_parent, naming_fork
 from agent_sync.task.decision.facts import NoCard
 from agent_sync.task.decision.outside_text import one_line, quoted
 from agent_sync.task.decision.tasks import BoardIssue, Task
@@ -89,7 +90,8 @@ def command(
         taken = _take_first_ready(context, wish)
     else:
         with working("asking GitHub"):
-            task = context.gateway.task(_chosen(context, issue, number, take_next=take_next))
+            chosen = _chosen(context, issue, number, take_next=take_next)
+            context, task = _asked(context, chosen, may_add=not dry_run)
         if dry_run:
             _plan(context, wish, task, claim_warnings(context, task, wish))
             return
@@ -117,6 +119,28 @@ def _here(context: Context, issue: str | None) -> str | None:
         message = f"{issue} is an issue of {named[0]}; this is a clone of {here}."
         raise BadInput(message, helps=f"run it in a clone of {named[0]}")
     return named[1]
+
+
+def _asked(context: Context, number: int, *, may_add: bool) -> tuple[Context, Task]:
+    """Return an issue, and the context to claim it in: a fork's clone gets its parent as a remote first."""
+    if not may_add:
+        with naming_fork(context):
+            return context, context.gateway.task(number)
+    try:
+        task = context.gateway.task(number)
+    except NotFound:
+        moved = at_parent(context)
+        if moved is None:
+            raise
+        return _told(moved), moved.gateway.task(number)
+    moved = None if context.remotes.has_base else at_parent(context)
+    return (_told(moved), task) if moved else (context, task)
+
+
+def _told(context: Context) -> Context:
+    remotes = context.remotes
+    click.echo(f"note: {remotes.fork} is a fork; issues and claims are those of remote {remotes.base}", err=True)
+    return context
 
 
 def _is_meant(claim: Claim, issue: str | None) -> bool:
@@ -202,7 +226,7 @@ def _lease_plan(context: Context, number: int, *, local: bool) -> str:
     reason = "--local was given" if local else transport_here(context).reason
     if reason:
         return f"would write {claim_ref(number)} in this clone only: {reason}"
-    return f"would push {claim_ref(number)} to {context.settings.git.remote} (1 push)"
+    return f"would push {claim_ref(number)} to {context.remotes.base} (1 push)"
 
 
 def _values(taken: Taken) -> dict[str, object]:

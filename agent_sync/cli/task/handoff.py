@@ -11,6 +11,7 @@ from agent_sync.cli.task.sync import sync_and_report
 from agent_sync.context import Context
 from agent_sync.errors import BadInput, Exit, GitFailed, Refused
 from agent_sync.gates.pull import base_ref, pull_gate_root, refuse_committed_claim
+from agent_sync.gateway.transport.remotes import base_branch
 from agent_sync.leases.fence import known_loss, push_or_refuse, refuse
 from agent_sync.leases.words import scope
 from agent_sync.system import clock, git_history
@@ -66,7 +67,7 @@ def command(*, summary: str | None, draft: bool, later: bool, dry_run: bool) -> 
         _refuse_empty(context, branch, head)
         text = _masked_summary(given or claim.summary.strip() or _first_subject(context, head))
         if dry_run:
-            click.echo(f"would run the gates, then push {branch} at {head[:12]} to {context.settings.git.remote}")
+            click.echo(f"would run the gates, then push {branch} at {head[:12]} to {context.remotes.push}")
             click.echo("would set the phase to ready_for_pr")
             if not (later or is_session(context)):
                 click.echo("would open the pull request")
@@ -78,7 +79,7 @@ def command(*, summary: str | None, draft: bool, later: bool, dry_run: bool) -> 
     context.log.write(clock.now(), "handoff", issue=claim.issue_number, branch=branch, head=head)
     click.echo(f"Handed off issue #{claim.issue_number}: branch {branch} is pushed at {head[:12]}.")
     if claim.lease:
-        click.echo(scope(claim.lease.where, remote=context.settings.git.remote))
+        click.echo(scope(claim.lease.where, remote=context.remotes.base))
     if later or is_session(context):
         click.echo("The PR will be opened when this turn ends, or now with `agent-sync sync`.")
         return
@@ -167,8 +168,7 @@ def _branch(context: Context, claim: Claim) -> str:
 
 def _refuse_empty(context: Context, branch: str, head: str) -> None:
     """Stop at a branch without commits of its own, as far as this clone knows the branch it would be merged into."""
-    remote = context.settings.git.remote
-    base = context.settings.pr.base or context.git.default_branch(remote)
+    remote, base = context.remotes.base, base_branch(context)
     if base and not context.git.has_own_commits(head, f"refs/remotes/{remote}/{base}"):
         message = f"Branch {branch} has no commits of its own: {remote}/{base} has all of them."
         raise BadInput(message, attempted="handing off", helps="git commit, then `agent-sync handoff` again")

@@ -9,6 +9,7 @@ from agent_sync.cli.console import working
 from agent_sync.cli.here import context_here, refuse_without_board
 from agent_sync.context import Context
 from agent_sync.fleet.ready import ReadyTasks, ready_tasks
+from agent_sync.task.contributing import naming_fork
 from agent_sync.task.decision.outside_text import one_line
 from agent_sync.task.decision.tasks import BoardIssue
 
@@ -42,7 +43,7 @@ def command(*, limit: int, as_json: bool) -> None:
 def ready_issues(context: Context) -> ReadyTasks:
     """Return what is ready and free, best first."""
     refuse_without_board(context)
-    with working("reading the board"):
+    with working("reading the board"), naming_fork(context):
         board = context.gateway.board()
         return ready_tasks(context, board) if board else ReadyTasks()
 

@@ -31,7 +31,7 @@ def command(*, dry_run: bool) -> None:
         raise BadInput(f"Branch {claim.branch or '(none)'} does not exist in this clone.", helps="git switch -c BRANCH")
     refuse_committed_claim(context, claim.branch, head)
     if dry_run:
-        click.echo(f"would push {claim.branch} at {head[:12]} to {context.settings.git.remote}")
+        click.echo(f"would push {claim.branch} at {head[:12]} to {context.remotes.push}")
         return
     with working(f"pushing {claim.branch}"):
         claim = push_or_refuse(context, claim, claim.branch, head)
@@ -39,4 +39,4 @@ def command(*, dry_run: bool) -> None:
 
 
 def _scope(context: Context, claim: Claim) -> str:
-    return " " + scope(claim.lease.where, remote=context.settings.git.remote) if claim.lease else ""
+    return " " + scope(claim.lease.where, remote=context.remotes.base) if claim.lease else ""

@@ -53,7 +53,7 @@ def command(issue: str | None, *, reason: str, force: bool, dry_run: bool) -> No
     if given.gone_to:
         click.echo(f"Issue #{claim.issue_number} is {given.gone_to}. Only the claim file here was deleted.")
         return
-    lease = f" {release_text(claim.lease.where, remote=context.settings.git.remote)}" if claim.lease else ""
+    lease = f" {release_text(claim.lease.where, remote=context.remotes.base)}" if claim.lease else ""
     click.echo(f"Issue #{claim.issue_number} was released. Branch {claim.branch} is unchanged.{lease}")
     if given.trouble:
         click.echo(f"The board was not updated: {given.trouble}", err=True)

@@ -78,7 +78,7 @@ def _show(context: Context, *, as_json: bool, offline: bool, instead_of_watch: s
         return
     asked = _ask_github(context, claim, offline=offline)
     stands = situation_of(context, claim, Known(pull=asked.pull, lease=asked.lease))
-    lease = lease_line(claim.lease, asked.lease, remote=context.settings.git.remote)
+    lease = lease_line(claim.lease, asked.lease, remote=context.remotes.base)
     if as_json:
         values = {"claim": json.loads(claim.to_json()), "rows": [dataclasses.asdict(row) for row in asked.rows]}
         seen = {"next": next_step(stands).command, "trouble": asked.trouble, "lease": lease, "record": recorded.values}

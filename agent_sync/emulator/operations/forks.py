@@ -17,7 +17,7 @@ def fork_repository(world: World, viewer: Viewer, parent: Repository, *, name: s
     if known is not None:
         return known
     fork = world.add_repository(viewer.user, name or parent.name, default_branch=parent.default_branch)
-    fork.parent, fork.private = parent, parent.private
+    fork.parent, fork.private, fork.has_issues = parent, parent.private, False
     fork.git.run("fetch", "--quiet", str(parent.git.path), "+refs/heads/*:refs/heads/*")
     after_ref_changes(world, fork, by=viewer.user)
     return fork

@@ -26,6 +26,7 @@ class Repository:
     description: str | None = None
     archived: bool = False
     private: bool = False
+    has_issues: bool = True
     parent: "Repository | None" = field(default=None, repr=False)
     transferred: dict[int, Issue] = field(default_factory=dict, repr=False)
     roles: dict[str, Role] = field(default_factory=dict)

@@ -20,9 +20,9 @@ def part(context: Context, _event: HookEvent, _gate: object) -> EventPart:
 def suggestion(context: Context) -> EventPart:
     """Suggest the next task when this branch's pull request was merged; one look per branch and ten minutes."""
     branch = context.git.current_branch()
-    remote = context.settings.git.remote
-    defaults = DEFAULT_BRANCHES | {context.git.default_branch(remote)}
-    if branch is None or branch in defaults or context.git.remote_url(remote) is None:
+    remotes = context.remotes
+    defaults = DEFAULT_BRANCHES | {context.git.default_branch(name) for name in {remotes.base, remotes.push}}
+    if branch is None or branch in defaults or context.git.remote_url(remotes.base) is None:
         return IDLE
     due = _due(context, branch)
     if due > clock.now():

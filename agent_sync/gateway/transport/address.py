@@ -26,6 +26,7 @@ _NAME = re.compile(r"[A-Za-z0-9._-]+")
 _ALIASES = {"ssh.github.com": "github.com", "www.github.com": "github.com", "altssh.github.com": "github.com"}
 
 
+_NAMED = re.compile(rf"{_OWNER.pattern}/{_NAME.pattern}")
 _HOST = re.compile(r"[a-z0-9][a-z0-9._-]*")
 SSH_LIMIT_S = 5.0
 # What ssh said in this process; its configuration does not change under a command.
@@ -221,9 +222,22 @@ def address_of(context: "Context") -> tuple[Repository, Endpoint]:
     return repository, endpoint_of(repository, context.settings.github.url, named_by=named_by)
 
 
+def full_name_in(url: str | None) -> str:
+    """Return the repository that a remote's address names, as people write it; "" where it names none."""
+    found = _parse_address(url.strip()) if url else None
+    return found.full_name if found else ""
+
+
+def sibling_address(url: str, full_name: str) -> str:
+    """Return the address of another repository on the same server, reached in the same way; "" where none follows."""
+    known = full_name_in(url)
+    lead, found, rest = url.rpartition(known) if known else ("", "", "")
+    return f"{lead}{full_name}{rest}" if found and _NAMED.fullmatch(full_name) else ""
+
+
 def _repository_here(context: "Context") -> Repository:
-    """Return the repository that the settings name, else the remote; GH_REPO where its address names none."""
-    remote, named = context.settings.git.remote, context.settings.github.repository
+    """Return the repository that settings or gh name, else the remote; GH_REPO where its address names none."""
+    remote, named = context.remotes.base, context.remotes.named
     url = (context.git.remote_url(remote) or "").strip()
     found = _parse_address(url) if url else None
     if found and _is_ssh(url):

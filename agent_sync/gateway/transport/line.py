@@ -193,6 +193,8 @@ class Line:
     token: Token
     settings: Settings
     sleep: "Sleep | None" = None
+    # The repository that takes the branches, as `owner/name`, where it is a fork of this one.
+    fork: str = ""
     counter: Counter = field(default_factory=Counter, init=False)
     # Who owns the board, once an answer has told that the repository's owner has another name.
     board_owner: str = field(default="", init=False)
@@ -202,7 +204,7 @@ class Line:
         """Return GitHub as a worktree reaches it; nothing is sent before the first question."""
         repository, endpoint = address_of(context)
         token = find_token(endpoint, context.environment, context.processes, directory=context.place.root)
-        return cls(repository, endpoint, token, context.settings, sleep)
+        return cls(repository, endpoint, token, context.settings, sleep, context.remotes.fork)
 
     @property
     def requests(self) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
-from agent_sync.errors import AgentSyncError, GitFailed, GitHubDown, RateLimited
+from agent_sync.errors import AgentSyncError, GitHubDown, RateLimited
 from agent_sync.gateway.port import Gateway
 from agent_sync.gateway.ref_values import ApiCommit, Signature
 from agent_sync.lazy_dataclasses import dataclass
@@ -75,13 +75,6 @@ class ApiTransport(RemoteTransport):
         for update in updates:
             set_ref(self.git, self._stored(update.ref), update.new)
 
-    def _push_branch(self, branch: BranchHead) -> Pushed:
-        try:
-            self.git.push(self.remote.name, branch.name, branch.sha)
-        except GitFailed as error:
-            return Pushed(PushResult.BRANCH_REFUSED, str(error))
-        return Pushed(PushResult.LANDED)
-
     def _bring(self, name: str) -> None:
         there = {ref: sha for ref, sha in self.api.refs_below(name).items() if _is_meant(ref, name)}
         here = {ref.name: ref.sha for ref in self.known(name)}
@@ -97,7 +90,7 @@ class ApiTransport(RemoteTransport):
 
 def api_of(transport: RemoteTransport, connect: Callable[[], Gateway]) -> ApiTransport:
     """Return the same refs through GitHub's interface."""
-    return ApiTransport(transport.git, transport.remote, transport.limit_s, connect)
+    return ApiTransport(transport.git, transport.remote, transport.limit_s, transport.branches, connect)
 
 
 def _is_meant(ref: str, name: str) -> bool:

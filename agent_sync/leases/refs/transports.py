@@ -65,6 +65,8 @@ class RemoteTransport(_GitRefs):
 
     remote: Remote
     limit_s: float = NETWORK_LIMIT
+    # The remote that takes branches, where it is another one, such as a fork.
+    branches: str = ""
     where: Where = field(default=Where.REMOTE, init=False)
     reason: str = field(default="", init=False)
 
@@ -84,13 +86,26 @@ class RemoteTransport(_GitRefs):
         return git_refs.fetch(self.git, self.remote.address, specs, url=self.url, limit_s=self.limit_s)
 
     def swap(self, updates: Sequence[RefUpdate], branch: BranchHead | None = None) -> Pushed:
-        """Push everything in one atomic push; what landed is known here at once."""
+        """Push everything in one atomic push; what landed is known here at once.
+
+        A branch that goes to another remote follows once the refs have moved: whoever lost them cannot push it.
+        """
+        if branch and self._takes_branches_elsewhere:
+            moved = self.swap(updates)
+            return self._push_branch(branch) if moved.result is PushResult.LANDED else moved
         pushed = self._push(updates, branch)
         if push_rule(pushed.text) is PushRule.POLICY and pushed.result is PushResult.REJECTED:
             pushed = self._push_in_two(updates, branch, pushed)
         if pushed.result is PushResult.LANDED:
             self._note(update for update in updates if not update.ref.startswith(PROBES))
         return pushed
+
+    @property
+    def _takes_branches_elsewhere(self) -> bool:
+        return self.branches not in {"", self.remote.name} or not self.remote.has_name
+
+    def _push_branch(self, branch: BranchHead) -> Pushed:
+        return push_branch(self.git, self.branches or self.remote.name, branch)
 
     def _push(self, updates: Sequence[RefUpdate], branch: BranchHead | None = None) -> Pushed:
         return git_refs.push(self.git, self.remote.address, updates, branch, url=self.url, limit_s=self.limit_s)
@@ -134,14 +149,17 @@ class CloneTransport(_GitRefs):
         if branch:
             self.git.must_have(self.remote)
         moved = git_refs.move_together(self.git, updates)
-        return self._push(branch) if branch and moved.result is PushResult.LANDED else moved
+        is_moved = moved.result is PushResult.LANDED
+        return push_branch(self.git, self.remote, branch) if branch and is_moved else moved
 
-    def _push(self, branch: BranchHead) -> Pushed:
-        try:
-            self.git.push(self.remote, branch.name, branch.sha)
-        except GitFailed as error:
-            return Pushed(PushResult.BRANCH_REFUSED, str(error))
-        return Pushed(PushResult.LANDED)
+
+def push_branch(git: Git, remote: str, branch: BranchHead) -> Pushed:
+    """Push a branch alone, after the refs that it depends on."""
+    try:
+        git.push(remote, branch.name, branch.sha)
+    except GitFailed as error:
+        return Pushed(PushResult.BRANCH_REFUSED, str(error))
+    return Pushed(PushResult.LANDED)
 
 
 # Both are what the engine works through; the type checker proves it here.

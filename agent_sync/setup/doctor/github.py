@@ -22,19 +22,35 @@ def check_github(context: Context) -> Iterator[Result]:
     name = "repository"
     try:
         repository, endpoint = address_of(context)
-        yield ok(name, f"{repository.full_name} on {endpoint.host}, from remote {context.settings.git.remote}")
+        yield ok(name, f"{repository.full_name} on {endpoint.host}, from remote {context.remotes.base}")
         name = "token"
         token = find_token(endpoint, context.environment, context.processes, directory=context.place.root)
         person = context.gateway.viewer()
         yield ok(name, f"{token.kind.value} of {one_line(person.login)}, from {token.source}")
         yield check_scopes(person)
         yield check_clock(person.clock, clock.now())
+        name = "fork"
+        yield from _fork(context, repository.full_name)
         name = "board"
         yield from _board(context)
     except (GitHubDown, RateLimited) as error:
         yield skip("github", f"cannot be asked now: {error.happened}", "agent-sync doctor, a little later")
     except AgentSyncError as error:
         yield fail(name, error.happened, error.helps or "agent-sync doctor")
+
+
+def _fork(context: Context, here: str) -> Iterator[Result]:
+    """Say where branches go that are not pushed to the repository of the issues; a fork without issues needs that."""
+    remotes = context.remotes
+    if remotes.fork:
+        says = f"branches go to {remotes.fork}, remote {remotes.push}; issues, base and claims are {here}'s"
+        missing = f"{says}, which is no remote here: a claim adds it"
+        yield ok("fork", says) if remotes.has_base else warn("fork", missing, f"gh repo set-default {here}")
+        return
+    parent = one_line(context.gateway.parent())
+    if parent:
+        says = f"{here} is a fork of {parent} and has no issues of its own; a claim adds the remote upstream"
+        yield warn("fork", says, f"gh repo set-default {parent}")
 
 
 def check_scopes(person: Person) -> Result:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError, BadClaim
+from agent_sync.gateway.transport.remotes import base_remote
 from agent_sync.leases.claim_refs import refused_since
 from agent_sync.leases.fence import lease_stop
 from agent_sync.leases.refs.git_refs import push_trouble
@@ -26,6 +27,9 @@ def check_leases(context: Context) -> Iterator[Result]:
     """Ask whether git may push, then look at the claim held here; nothing is written."""
     try:
         yield check_refs(context)
+        branches = check_branches(context)
+        if branches:
+            yield branches
         claim = context.store.read()
     except BadClaim:
         # The check of the claim file has said so.
@@ -39,10 +43,10 @@ def check_leases(context: Context) -> Iterator[Result]:
 
 def check_refs(context: Context) -> Result:
     """Check for whom claims hold that are made here, as far as that can be told without a push."""
-    remote = context.settings.git.remote
+    remote = context.remotes.base
     if context.settings.lease.where == "clone":
         return ok("claim refs", f"not tried: {scope('clone', remote=remote, reason='the settings say so')}")
-    configured = context.git.remote(remote)
+    configured = base_remote(context)
     if configured is None:
         others = context.git.remotes()
         missing = no_remote(remote, others)
@@ -52,7 +56,22 @@ def check_refs(context: Context) -> Result:
     scratch = f"{PROBES}{secrets.token_hex(16)}"
     url, limit = configured.push_url, PROBE_LIMIT
     trouble = push_trouble(context.git, configured.address, scratch, url=url, limit_s=limit)
+    if context.remotes.fork and is_sign_in_trouble(trouble):
+        says = f"you may not write to {remote}: from this fork claims hold for this clone only, by your word"
+        return warn("claim refs", says, 'agent-sync claim ISSUE --local, or lease.where = "clone" in your settings')
     return _push_result(remote, url, trouble, is_known_to_refuse=since is not None)
+
+
+def check_branches(context: Context) -> Result | None:
+    """Check that git may push to the fork that takes the branches, where one does."""
+    remote = context.git.remote(context.remotes.push) if context.remotes.fork else None
+    if remote is None:
+        return None
+    scratch, url = f"refs/heads/{PROBES.rpartition('refs/')[2]}{secrets.token_hex(16)}", remote.push_url
+    trouble = push_trouble(context.git, remote.name, scratch, url=url, limit_s=PROBE_LIMIT)
+    if trouble:
+        return fail("branches", f"{remote.name}: {one_line(trouble, limit=200)}", sign_in_help(url))
+    return ok("branches", f"git may push to {context.remotes.fork}")
 
 
 def _push_result(remote: str, address: str, trouble: str, *, is_known_to_refuse: bool) -> Result:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError
 from agent_sync.gateway.abilities import Ability
+from agent_sync.gateway.transport.remotes import base_remote
 from agent_sync.leases.claim_refs import connection
 from agent_sync.leases.keeper import LeaseKeeper
 from agent_sync.leases.refs.api_transport import api_of
@@ -55,7 +56,7 @@ def _board_result(context: Context) -> Result:
 
 
 def _refs(context: Context) -> Iterator[Result]:
-    configured = context.git.remote(context.settings.git.remote)
+    configured = base_remote(context)
     if configured is None:
         return
     by_git = RemoteTransport(context.git, configured, PROBE_LIMIT)

@@ -77,6 +77,7 @@ class CloseTask:
     close: bool
     change: CardChange | None
     trouble: str = ""
+    stays_open: bool = False  # because only others may close it
 
 
 @dataclass(frozen=True)
@@ -184,8 +185,7 @@ class ChecksUnsettled:
     pull: Pull
     verdict: ChecksVerdict
     at: datetime
-    # Why they fail, where that was just looked into.
-    failures: tuple[Failure, ...] | None = None
+    failures: tuple[Failure, ...] | None = None  # why they fail, where that was just looked into
     is_held: bool = False
 
 
@@ -252,9 +252,10 @@ class Consented:
 
 @dataclass(frozen=True)
 class TaskClosed:
-    """The issue is closed and the card moved, or it is said why not."""
+    """The issue is closed, or left to those who may, and the card moved, or it is said why not."""
 
     board_trouble: str = ""
+    stays_open: bool = False
 
 
 @dataclass(frozen=True)

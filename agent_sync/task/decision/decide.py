@@ -212,16 +212,18 @@ def _close(claim: Claim, facts: Facts) -> tuple[Action, ...]:
 
 def _closure(claim: Claim, facts: Facts, closing: ClosingFacts) -> CloseTask:
     """Do only what is missing: an issue found closed is neither closed nor commented again."""
-    change, trouble = card_change(closing.card, status=facts.settings.board.done, agent="")
+    stays_open = closing.is_open and not closing.may_close
+    change, trouble = card_change(closing.card, status="" if stays_open else facts.settings.board.done, agent="")
     number = closing.pull.number if closing.pull else claim.pr_number
     wants_comment = closing.is_open and not closing.has_comment
     return CloseTask(
         issue_id=closing.issue_id,
         issue_number=claim.issue_number,
         comment=closing_comment(claim, number) if wants_comment else None,
-        close=closing.is_open,
+        close=closing.is_open and not stays_open,
         change=change,
         trouble=trouble,
+        stays_open=stays_open,
     )
 
 

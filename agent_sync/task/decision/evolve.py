@@ -184,8 +184,9 @@ def report(  # noqa: PLR0912  # one arm for each outcome
             return (messages.pull_reopened(pull),)
         case CardRefused(status, trouble):
             return (messages.board_trouble(claim, trouble, status),)
-        case TaskClosed(trouble):
-            return (messages.task_closed(claim, trouble=trouble, done=facts.settings.board.done),)
+        case TaskClosed(trouble, stays_open):
+            done = facts.settings.board.done
+            return (messages.task_closed(claim, trouble=trouble, done=done, stays_open=stays_open),)
         case PauseNoted(until):
             # GitHub often asks for a minute, again and again: that is told once.
             is_same = claim.not_before is not None and until - claim.not_before < SAME_PAUSE

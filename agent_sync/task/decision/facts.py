@@ -152,6 +152,7 @@ class ClosingFacts:
     has_comment: bool
     pull: Pull | None
     card: Card | NoCard
+    may_close: bool = True
 
 
 @dataclass(frozen=True)
@@ -162,6 +163,8 @@ class Facts:
     settings: Settings
     session_id: str = ""
     told: frozenset[str] = field(default_factory=frozenset)
+    # The remote that has the base branch; known with the pull request.
+    remote: str = "origin"
     branch: Branch | None = None
     gate: GateSeen | None = None
     lookup: Lookup | None = None

@@ -203,11 +203,12 @@ def not_merged(claim: Claim, pull: Pull | None) -> Notice:
     return Notice(f"not-merged:{_identity(claim)}:{state}", text, for_agent=True)
 
 
-def task_closed(claim: Claim, *, trouble: str, done: str) -> Notice:
-    """The task is over."""
-    moved = f" Board → {_setting(done)}." if done else ""
+def task_closed(claim: Claim, *, trouble: str, done: str, stays_open: bool = False) -> Notice:
+    """The task is over; an issue that only others may close is left to them."""
+    moved = f" Board → {_setting(done)}." if done and not stays_open else ""
     board = f" Board not updated: {quoted(trouble, limit=400)}." if trouble else moved
-    text = f"Issue #{claim.issue_number} closed.{board} Signal file cleaned up."
+    left = "stays open: you may not close it, those who may write to the repository can"
+    text = f"Issue #{claim.issue_number} {left if stays_open else 'closed'}.{board} Signal file cleaned up."
     return Notice(f"closed:{_identity(claim)}", text, for_agent=True, can_wait=True)
 
 

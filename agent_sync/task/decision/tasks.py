@@ -69,6 +69,18 @@ class Task:
     rival_pulls: tuple[LinkedPull, ...] = ()
     # What people wrote about it, and the issues around it.
     brief: IssueBrief | None = None
+    # What the viewer is to the repository, in GitHub's word; empty where it does not say.
+    role: str = ""
+
+    @property
+    def may_triage(self) -> bool:
+        """Whether the viewer may assign and close, unless GitHub says otherwise."""
+        return self.role != "READ"
+
+    @property
+    def may_write(self) -> bool:
+        """Whether the viewer may write refs, unless GitHub says otherwise."""
+        return self.role not in {"READ", "TRIAGE"}
 
     @property
     def is_blocked(self) -> bool:

@@ -112,12 +112,12 @@ class _WorkOrder(RefOrder[WorkView, Done[T], Done[T]]):
             remember_refusal(self.context.place, transport.url, clock.now())
             return api_of(transport, connect)
         otherwise = 'or set lease.where = "clone" to keep the work in this clone only'
-        remote, attempted = self.context.settings.git.remote, "writing to the work hooks"
+        remote, attempted = self.context.remotes.base, "writing to the work hooks"
         raise refs_refused(remote, tried.pushed.text, attempted=attempted, otherwise=otherwise)
 
     def _branch(self, seen: WorkView, branch: BranchHead) -> BranchHead | None:
         """Return the branch to push; a clone without a remote leaves it here."""
-        has_remote = seen.where is Where.REMOTE or self.context.git.remote(self.context.settings.git.remote)
+        has_remote = seen.where is Where.REMOTE or self.context.git.remote(self.context.remotes.push)
         return branch if has_remote else None
 
 

@@ -103,7 +103,7 @@ RESOLVERS: dict[str, Table] = {
         "autoMergeAllowed": lambda repository, _: repository.rules.auto_merge,
         "defaultBranchRef": lambda repository, _: ref_of(repository, repository.default_branch),
         "deleteBranchOnMerge": constant(False),
-        "hasIssuesEnabled": constant(True),
+        "hasIssuesEnabled": lambda repository, _: repository.has_issues,
         "hasProjectsEnabled": constant(True),
         "hasWikiEnabled": constant(False),
         "isArchived": lambda repository, _: repository.archived,

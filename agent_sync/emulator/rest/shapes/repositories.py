@@ -100,7 +100,7 @@ def repository_shape(links: Links, repository: Repository) -> dict[str, Any]:
         "open_issues_count": open_count,
         "is_template": False,
         "topics": [],
-        "has_issues": True,
+        "has_issues": repository.has_issues,
         "has_projects": True,
         "has_wiki": False,
         "has_pages": False,

@@ -43,7 +43,7 @@ def _failing(claim: Claim, facts: Facts, pull: Pull, seen: ChecksVerdict) -> tup
 
 def decide_feedback(trigger: Trigger, claim: Claim, facts: Facts, pull: Pull) -> tuple[Action, ...]:
     """Return what to do about reviews, remarks, the base branch and the merge queue."""
-    wake, remote = Wake(facts.settings.reviews.wake), facts.settings.git.remote
+    wake, remote = Wake(facts.settings.reviews.wake), facts.remote
     noted = record_change(claim, FeedbackNoted(pull, wake, remote))
     told = (say_now(trigger, facts, one) for one in pull_news(pull, wake=wake, remote=remote) if _is_due(trigger, one))
     said = tuple(action for actions in islice(filter(None, told), MOST_REMARKS) for action in actions)
