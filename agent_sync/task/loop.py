@@ -170,7 +170,8 @@ def _ask_needed(context: Context, trigger: Trigger, claim: Claim, facts: Facts) 
         for question in questions:
             began, before = time.monotonic(), context.requests
             facts = _answer_question(context, trigger, question, claim, facts)
-            _log_step(context, type(question).__name__, began, before, trigger=trigger, phase=claim.phase)
+            about = {"issue": claim.issue_number, "trigger": trigger, "phase": claim.phase}
+            _log_step(context, type(question).__name__, began, before, **about)
     return facts
 
 
@@ -217,9 +218,8 @@ def _perform(
     outcome = (lease_stop(context, claim) if isinstance(action, FENCED) else None) or act(action, context, claim)
     after = _settle(context, trigger, outcome, claim=claim, facts=facts)
     phase_after = after.phase if after else "gone"
-    _log_step(
-        context, type(outcome).__name__, began, before, trigger=trigger, phase=claim.phase, phase_after=phase_after
-    )
+    about = {"issue": claim.issue_number, "trigger": trigger, "phase": claim.phase, "phase_after": phase_after}
+    _log_step(context, type(outcome).__name__, began, before, **about)
     facts = replace(facts, told=context.outbox.known_ids())
     if isinstance(outcome, BranchPushed):
         # Our own push is known: that saves asking again.
