@@ -235,9 +235,7 @@ def test_every_session_is_told_how_the_pull_request_stands(workshop, seen, words
     for session in ("s1", "s2"):
         workshop.github.calls.clear()
         workshop.drive(Trigger.SESSION_START, session_id=session)
-        assert len(workshop.github.calls) == (
-            1 if workshop.claim.phase is not Phase.MERGED_DETECTED or session == "s1" else 0
-        )
+        assert workshop.github.calls == ["pull"]
         told = [notice for notice in workshop.context.outbox.waiting() if words in notice.text]
         assert [(notice.for_human, notice.for_agent, notice.wakes) for notice in told] in (
             [(True, True, False)],

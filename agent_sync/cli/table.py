@@ -9,6 +9,11 @@ COMMANDS = {
     "release": ("agent_sync.cli.task.release", "Give the task back."),
     "push": ("agent_sync.cli.task.push", "Push the claim's branch, fast-forward only."),
     "sync": ("agent_sync.cli.task.sync", "Check GitHub now and do what is due."),
+    "explain": ("agent_sync.cli.task.explain", "Say why a task does not move, who must act, and what happens next."),
+    "reconcile": (
+        "agent_sync.cli.task.reconcile",
+        "Compare git, PR, CI, issue, card, lease and record; repair what is ours.",
+    ),
     "review": ("agent_sync.cli.task.review", "Show, answer and resolve what reviewers said on the PR."),
     "next": ("agent_sync.cli.task.next", "List the tasks that are ready to claim."),
     "board": ("agent_sync.cli.task.board", "Show the board in columns."),
@@ -39,7 +44,7 @@ COMMANDS = {
 }
 # Section → the commands that the first help shows, and the others that `help --all` adds.
 SECTIONS = {
-    "Daily": (("claim", "status", "handoff", "done", "release"), ("push", "sync", "review")),
+    "Daily": (("claim", "status", "handoff", "done", "release"), ("push", "sync", "explain", "reconcile", "review")),
     "Fleet": (("next", "board", "log"), ()),
     "Gates": (("gate",), ("validate",)),
     "Record": (

@@ -43,6 +43,16 @@ WORDS = {
     "Paused": "paused",
     "Crashed": "crashed, resume?",
     "WaitingForHuman": "waiting for a human",
+    "IssueClosed": "issue closed",
+    "IssueReopened": "issue open again",
+    "IssueGone": "issue gone",
+    "Reassigned": "assigned to others",
+    "ForeignHead": "pushed by others",
+    "BranchDeleted": "closed, branch deleted",
+    "Reopened": "PR open again",
+    "Retargeted": "base changed",
+    "MovedOnBoard": "card moved",
+    "Reverted": "merge taken back?",
 }
 _OPEN = ("pr_created", "checks_running")
 # What stands against a merge beside failing checks, in the order in which it counts.
@@ -53,6 +63,9 @@ _FEEDBACK = {
     "is_behind": "BehindBase",
     "queue_position": "InMergeQueue",
 }
+# What others did that is worth a word while nothing else is, in the order in which it counts.
+_MOVED = {"reopened_sha": "Reopened", "issue": "IssueReopened", "base": "Retargeted", "card_status": "MovedOnBoard"}
+_ISSUE = {"gone": "IssueGone", "closed": "IssueClosed"}
 _NOTHING: tuple[object, ...] = (None, False, 0, "", [])
 # As in `task/claim/model.py`, which is too much to load for one line.
 MOST_ROUNDS = 3
@@ -103,8 +116,11 @@ def _situation(claim: dict[str, Any], pointer: bytes) -> str:
     withheld = _part(claim, "withheld").get("by")
     if phase == "done":
         return "NotClosed" if withheld == "unmerged" else "Closing"
+    drift = _part(claim, "drift")
     if phase == "merged_detected":
-        return "AwaitingConsent"
+        return "Reverted" if drift.get("revert") else "AwaitingConsent"
+    if phase in _OPEN and (drift.get("issue") in _ISSUE or drift.get("is_reassigned")):
+        return _ISSUE.get(str(drift.get("issue")), "Reassigned")
     interrupted = pointer.decode(errors="replace").split("\n")[1:2]
     if interrupted and interrupted[0] in WORDS:
         return interrupted[0]
@@ -117,10 +133,13 @@ def _situation(claim: dict[str, Any], pointer: bytes) -> str:
 
 def _open(claim: dict[str, Any]) -> str:
     feedback, state = _part(claim, "feedback"), _part(claim, "checks").get("state")
+    drift = _part(claim, "drift")
     if claim.get("closed_unmerged"):
-        return "ClosedUnmerged"
+        return "BranchDeleted" if drift.get("is_branch_deleted") else "ClosedUnmerged"
     if not claim.get("pr_number") and not state:
         return "NotOpened"
+    if drift.get("foreign_head"):
+        return "ForeignHead"
     if feedback.get("is_conflicting"):
         return "Conflicting"
     if state == "failed":
@@ -131,7 +150,7 @@ def _open(claim: dict[str, Any]) -> str:
     if state == "waiting for approval":
         return "ApprovalNeeded"
     if state not in {"green", "no CI configured"}:
-        return "Watching"
+        return next((name for key, name in _MOVED.items() if drift.get(key)), "Watching")
     return "MergeBlocked" if feedback.get("missing") else "AwaitingMerge"
 
 

@@ -9,6 +9,7 @@ from agent_sync.fleet.view import Lane
 from agent_sync.leases.words import span
 from agent_sync.task.claim.phases import WithheldBy
 from agent_sync.task.decision import situations as s
+from agent_sync.task.decision.drift import drift_situations as d
 from agent_sync.task.decision.facts import Pull
 from agent_sync.task.decision.feedback.checks import CI
 from agent_sync.task.decision.next_step import MOST_NAMES, next_step
@@ -57,10 +58,29 @@ def _turn(standing: Standing, seen: FleetSeen) -> Turn:
             return Turn(Lane.WAITING, GITHUB, f"for GitHub's rate limit, until {until:%H:%M} UTC")
         case s.OnHook(_, worker):
             return _hook_turn(standing, worker)
+        case (
+            d.IssueClosed() | d.IssueReopened() | d.IssueGone() | d.Reassigned() | d.ForeignHead()
+            | d.BranchDeleted() | d.Reopened() | d.Retargeted() | d.MovedOnBoard() | d.Reverted()
+        ):  # fmt: skip
+            return _drift_turn(standing, stands)
         case s.Free() | s.Recorded():
             return Turn(Lane.WORKING, AGENT, next_step(stands).sentence)
         case _:
             return _person_turn(stands)
+
+
+def _drift_turn(standing: Standing, stands: d.DriftSituation) -> Turn:
+    """Return whose turn it is after something that somebody else did."""
+    match stands:
+        case d.ForeignHead(_, _, forced_by):
+            who = quoted(forced_by, limit=40) if forced_by else "somebody else"
+            return _agents(standing, f"{who} has {'force-' if forced_by else ''}pushed to its branch")
+        case d.Reopened() | d.IssueReopened() | d.Retargeted() | d.MovedOnBoard():
+            return Turn(Lane.WAITING, GITHUB, f"for CI. {_plain(next_step(stands).sentence.partition(';')[0])}")
+        case d.IssueClosed() | d.IssueGone() | d.Reassigned() | d.BranchDeleted() | d.Reverted():
+            return Turn(Lane.NEEDS_YOU, YOU, _plain(next_step(stands).sentence.partition(":")[0]))
+        case _:
+            assert_never(stands)
 
 
 def _closed_turn(standing: Standing) -> Turn | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 from agent_sync.gateway.ref_values import ApiCommit, TreeEntry
 from agent_sync.task.decision.actions import CardChange, CloseTask, OpenPull
 from agent_sync.task.decision.claims_seen import ClaimAsked, ClaimsSeen
-from agent_sync.task.decision.facts import Card, ClosingFacts, Lookup, NoCard, Pull
+from agent_sync.task.decision.facts import NOTHING_WATCHED, Card, ClosingFacts, Lookup, NoCard, Pull, Watched
 from agent_sync.task.decision.feedback.reviews import Review
 from agent_sync.task.decision.pull_orders import PullExtras, PullUpdate
 from agent_sync.task.decision.tasks import BoardColumn, BoardIssue, BoardSeen, BoardShape, Convoy, Person, Task
@@ -42,8 +42,19 @@ class Gateway(Protocol):
     def add_extras(self, pull: Pull, extras: PullExtras) -> tuple[str, ...]:
         """Ask for reviews, put labels on and order the merge; return what was refused, as sentences."""
 
-    def pull(self, number: int, *, with_checks: bool, issue: int | None = None, with_text: bool = False) -> Pull:
-        """Return one pull request; if asked, with the checks of its head commit, and an issue's state and text."""
+    def pull(
+        self,
+        number: int,
+        *,
+        with_checks: bool,
+        issue: int | None = None,
+        with_text: bool = False,
+        watched: Watched = NOTHING_WATCHED,
+    ) -> Pull:
+        """Return one pull request; if asked, with the checks of its head commit, an issue's state and text, and more.
+
+        That is the card, and a pull request that takes this one back, where `watched` names card and branch.
+        """
 
     def many_pulls(self, numbers: Sequence[int]) -> Mapping[int, Pull]:
         """Return many pull requests with their checks, fifty to a request; those that cannot be seen are left out.

@@ -1,4 +1,4 @@
-"""Branches: how far one is from another, where it is checked out, its upstream, leaving it and deleting it."""
+"""Branches: how far one is from another, what it has, where it is checked out, its upstream, its end."""
 
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system.git import Git, refuse_odd_branch
@@ -43,6 +43,14 @@ def distance(git: Git, head: str, base: str) -> Distance | None:
     """Return how far a commit is from a base; None where either is not here."""
     counted = git.ask("rev-list", "--left-right", "--count", f"{base}...{head}", "--").stdout.split()
     return Distance(int(counted[1]), int(counted[0])) if len(counted) == 2 else None  # noqa: PLR2004  # left and right
+
+
+def has_had(git: Git, branch: str, commit: str) -> bool:
+    """Tell whether a branch here contains a commit or was ever at it; of a branch that is not here, yes."""
+    local = git.head_of(branch)
+    if local in {None, commit} or git.is_ahead(branch, commit):
+        return True
+    return commit in git.ask("log", "--walk-reflogs", "--format=%H", f"refs/heads/{branch}", "--").stdout.split()
 
 
 def worktree_of(git: Git, branch: str) -> str:

@@ -12,6 +12,7 @@ from agent_sync.errors import ClaimGone, RateLimited
 from agent_sync.hook_event import BUSY, IDLE, EventPart, HookEvent
 from agent_sync.leases.fence import lease_stop
 from agent_sync.system import clock, files
+from agent_sync.system.git_branches import has_had
 from agent_sync.task.act import act
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.decision import messages
@@ -36,8 +37,9 @@ from agent_sync.task.decision.actions import (
     Say,
 )
 from agent_sync.task.decision.decide import decide
+from agent_sync.task.decision.drift.comparing import card_to_watch
 from agent_sync.task.decision.evolve import evolve, report, told_before
-from agent_sync.task.decision.facts import Facts, GateSeen, Trigger
+from agent_sync.task.decision.facts import Facts, GateSeen, Trigger, Watched
 from agent_sync.task.decision.feedback.feedback_actions import RequestReview, RerunJobs
 from agent_sync.task.decision.needs import (
     AskBranch,
@@ -45,6 +47,7 @@ from agent_sync.task.decision.needs import (
     AskClosing,
     AskFailures,
     AskGate,
+    AskHead,
     AskLookup,
     AskPull,
     Question,
@@ -85,7 +88,8 @@ def drive(context: Context, trigger: Trigger, *, session_id: str, gate: GateSeen
     facts = Facts(clock.now(), context.settings, session_id, context.outbox.known_ids(), gate=gate)
     if not needs(trigger, claim, facts) and not decide(trigger, claim, facts):
         # What depends on the session cannot be answered by a stamp that knows none.
-        depends_on_session = claim.is_lost or STEPS[trigger][claim.phase] is PhaseStep.REMIND
+        asks = trigger is Trigger.SESSION_START or STEPS[trigger][claim.phase] is PhaseStep.REMIND
+        depends_on_session = claim.is_lost or asks
         return EventPart(was_idle=not depends_on_session, due=next_look_at(trigger, claim, facts))
     if trigger is Trigger.SYNC:
         with acting_alone(context, "syncing"):
@@ -166,7 +170,8 @@ def _ask_needed(context: Context, trigger: Trigger, claim: Claim, facts: Facts) 
         for question in questions:
             began, before = time.monotonic(), context.requests
             facts = _answer_question(context, trigger, question, claim, facts)
-            _log_step(context, type(question).__name__, began, before, trigger=trigger, phase=claim.phase)
+            about = {"issue": claim.issue_number, "trigger": trigger, "phase": claim.phase}
+            _log_step(context, type(question).__name__, began, before, **about)
     return facts
 
 
@@ -186,12 +191,15 @@ def _answer_question(context: Context, trigger: Trigger, question: Question, cla
         case AskPull(number, issue):
             # A session is told of its issue again; where a board is asked for, that answer brings it.
             with_text = trigger is Trigger.SESSION_START and context.settings.project.number is None
-            pull = context.gateway.pull(number, with_checks=True, issue=issue, with_text=with_text)
+            watched = Watched(card_to_watch(claim), claim.branch)
+            pull = context.gateway.pull(number, with_checks=True, issue=issue, with_text=with_text, watched=watched)
             if pull.brief:
                 from agent_sync.task.issue_notes import keep_brief
 
                 keep_brief(context, pull.brief)
             return replace(facts, pull=pull, remote=context.remotes.base)
+        case AskHead(branch, sha):
+            return replace(facts, is_head_here=has_had(context.git, branch, sha))
         case AskFailures(sha, checks):
             from agent_sync.task.failures.reading import read_failures
 
@@ -210,9 +218,8 @@ def _perform(
     outcome = (lease_stop(context, claim) if isinstance(action, FENCED) else None) or act(action, context, claim)
     after = _settle(context, trigger, outcome, claim=claim, facts=facts)
     phase_after = after.phase if after else "gone"
-    _log_step(
-        context, type(outcome).__name__, began, before, trigger=trigger, phase=claim.phase, phase_after=phase_after
-    )
+    about = {"issue": claim.issue_number, "trigger": trigger, "phase": claim.phase, "phase_after": phase_after}
+    _log_step(context, type(outcome).__name__, began, before, **about)
     facts = replace(facts, told=context.outbox.known_ids())
     if isinstance(outcome, BranchPushed):
         # Our own push is known: that saves asking again.
@@ -226,7 +233,9 @@ def _perform(
 
 def _without_world(facts: Facts) -> Facts:
     """Return the facts without what an action on the world has made untrue."""
-    return replace(facts, branch=None, lookup=None, pull=None, closing=None, card=None, failures=None)
+    return replace(
+        facts, branch=None, lookup=None, pull=None, closing=None, card=None, failures=None, is_head_here=None
+    )
 
 
 def _settle(context: Context, trigger: Trigger, outcome: Outcome, *, claim: Claim, facts: Facts) -> Claim | None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError
 from agent_sync.system import clock
+from agent_sync.system.git_branches import has_had
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.decision.facts import Pull
 from agent_sync.task.decision.feedback.reviews import Wake
@@ -29,6 +30,7 @@ def situation_of(context: Context, claim: Claim | None, known: Known = NOTHING_A
         known,
         has_board=settings.project.number is not None,
         is_ahead=is_ahead,
+        is_head_here=claim is not None and _is_head_here(context, claim, known.pull),
         wake=Wake(settings.reviews.wake),
         remote=context.remotes.base,
     )
@@ -41,6 +43,15 @@ def _is_branch_ahead(context: Context, claim: Claim, pull: Pull | None) -> bool:
         return False
     there = pull.head_sha if pull else context.git.remote_head_of(context.remotes.push, claim.branch)
     return context.git.is_ahead(claim.branch, there)
+
+
+def _is_head_here(context: Context, claim: Claim, pull: Pull | None) -> bool:
+    """Tell whether the branch here has the pull request's head; git is asked only where that may be somebody else's."""
+    seen = claim.drift.foreign_head if claim.drift else ""
+    head = pull.head_sha if pull else seen
+    if not head or not claim.is_pull_open:
+        return True
+    return has_had(context.git, claim.branch, head)
 
 
 def _record(context: Context) -> RecordSeen | None:

@@ -14,6 +14,7 @@ from support.clones import BRANCH, CLAIM_REF, SHORT, taken_over, with_variables
 from support.stage import Theatre
 
 from agent_sync.task.decision import situations
+from agent_sync.task.decision.drift import drift_situations as drift
 
 # Handed off or claimed, and GitHub has not everything yet: accepted, and to be run again.
 ACCEPTED = {0, 8}
@@ -170,6 +171,37 @@ def conflicting(theatre: Theatre) -> Theatre:
     return theatre
 
 
+def issue_acted(theatre: Theatre, act: str, **fields: object) -> Theatre:
+    """Let somebody do something to issue 42 while PR #45 is open."""
+    opened(theatre).stage.act(act, issue=42, **fields)
+    return theatre
+
+
+def seen_then(theatre: Theatre, *acts: tuple[str, dict[str, object]]) -> Theatre:
+    """Let somebody do one thing after the other, with a look in between."""
+    opened(theatre)
+    for act, fields in acts:
+        theatre.stage.act(act, **fields)
+        did(theatre, "sync")
+    return theatre
+
+
+def transferred(theatre: Theatre) -> Theatre:
+    """Let somebody move the issue to a fork of theirs."""
+    opened(theatre).stage.act("fork", by="mona")
+    theatre.stage.act("transfer_issue", issue=42, to="mona/demo")
+    return theatre
+
+
+def reverted(theatre: Theatre) -> Theatre:
+    """Let somebody take the merge back, and that be merged, too."""
+    acted(theatre, "merge_pull", method="squash")
+    did(theatre, "sync")
+    theatre.stage.act("revert_pull", pull=45, by="mona")
+    theatre.stage.act("merge_pull", pull=46)
+    return theatre
+
+
 def unclaimed(theatre: Theatre) -> Theatre:
     """Lose the claim file."""
     did(theatre, "claim", "42")
@@ -194,6 +226,7 @@ class Row:
     suggests: str
 
 
+WATCH = "agent-sync status --watch"
 HANDOFF = "agent-sync handoff --summary TEXT"
 TABLE = {
     "free": Row(situations.Free, lambda theatre: theatre, "agent-sync next"),
@@ -230,6 +263,44 @@ TABLE = {
     "watching": Row(situations.Watching, opened, "agent-sync status --watch"),
     "green": Row(situations.AwaitingMerge, lambda theatre: checked(theatre, "success"), "agent-sync sync"),
     "closed": Row(situations.ClosedUnmerged, lambda theatre: acted(theatre, "close_pull"), HANDOFF),
+    "branch deleted": Row(
+        drift.BranchDeleted, lambda theatre: acted(theatre, "delete_branch", branch=BRANCH, by="mona"), HANDOFF
+    ),
+    "open again": Row(
+        drift.Reopened,
+        lambda theatre: seen_then(theatre, ("close_pull", {"pull": 45}), ("reopen_pull", {"pull": 45})),
+        WATCH,
+    ),
+    "issue closed": Row(
+        drift.IssueClosed, lambda theatre: issue_acted(theatre, "close_issue", by="mona"), "agent-sync sync"
+    ),
+    "issue open again": Row(
+        drift.IssueReopened,
+        lambda theatre: seen_then(theatre, ("close_issue", {"issue": 42}), ("reopen_issue", {"issue": 42})),
+        WATCH,
+    ),
+    "issue transferred": Row(drift.IssueGone, transferred, "agent-sync release --force"),
+    "reassigned": Row(
+        drift.Reassigned, lambda theatre: issue_acted(theatre, "assign", users=["mona"]), "agent-sync sync"
+    ),
+    "force-pushed": Row(
+        drift.ForeignHead, lambda theatre: acted(theatre, "force_push", branch=BRANCH, by="mona"), "agent-sync sync"
+    ),
+    "retargeted": Row(
+        drift.Retargeted,
+        lambda theatre: seen_then(
+            theatre,
+            ("push_commit", {"branch": "develop", "path": "d.txt", "content": "d"}),
+            ("retarget_pull", {"pull": 45, "base": "develop"}),
+        ),
+        WATCH,
+    ),
+    "card moved": Row(
+        drift.MovedOnBoard,
+        lambda theatre: issue_acted(theatre, "set_field", field="Status", value="Todo", by="mona"),
+        WATCH,
+    ),
+    "reverted": Row(drift.Reverted, reverted, "agent-sync release"),
     "merged": Row(
         situations.AwaitingConsent, lambda theatre: acted(theatre, "merge_pull", method="squash"), "agent-sync done"
     ),

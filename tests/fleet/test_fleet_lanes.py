@@ -14,20 +14,26 @@ from agent_sync.fleet.seen import KEPT_BY_WATCH, HeldTask, Session
 from agent_sync.leases.model import LeaseMode
 from agent_sync.task.claim.model import LeaseNote
 from agent_sync.task.decision import situations as s
-from agent_sync.task.decision.facts import PullState
+from agent_sync.task.decision.drift import drift_situations as d
+from agent_sync.task.decision.facts import IssueSeen, PullState
 from agent_sync.task.decision.feedback.checks import CheckRun
 from agent_sync.task.decision.feedback.reviews import Conversation
 
 AGENTS = (
     s.Coding, s.Withheld, s.Opening, s.Ahead, s.Conflicting, s.CIFailed, s.ThreadsOpen, s.Ejected, s.BehindBase,
-    s.ChangesRequested, s.Closing,
+    s.ChangesRequested, s.Closing, d.ForeignHead,
 )  # fmt: skip
 PEOPLE = (
     s.CIStuck, s.ApprovalNeeded, s.MergeBlocked, s.AwaitingMerge, s.ClosedUnmerged, s.AwaitingConsent, s.NotClosed,
-    s.Lost, s.Crashed, s.WaitingForHuman,
+    s.Lost, s.Crashed, s.WaitingForHuman, d.IssueClosed, d.IssueGone, d.Reassigned, d.BranchDeleted, d.Reverted,
 )  # fmt: skip
+# What takes a look from the worktree itself is not known from afar.
 CLAIMED = {
-    name: case for name, case in CASES.items() if case.claim and not isinstance(case.expected, s.LeaseUnverified)
+    name: case
+    for name, case in CASES.items()
+    if case.claim
+    and not isinstance(case.expected, s.LeaseUnverified)
+    and (case.known.issue, case.known.is_head_here) == (None, None)
 }
 GREEN = (CheckRun("test", "SUCCESS"),)
 
@@ -167,7 +173,7 @@ def test_what_github_merges_itself_needs_nobody():
 
 def test_a_merge_that_closed_the_issue_needs_nobody():
     """Where the merge has closed the issue, nobody is asked for consent."""
-    merged = pull(45, PullState.MERGED, is_issue_closed=True)
+    merged = pull(45, PullState.MERGED, issue=IssueSeen(is_open=False))
     task = shown(HeldTask(42, lease(pr=45)), issues=(issue(pull=merged, is_open=False),))
     assert (type(task.situation), task.lane) == (s.Closing, Lane.WORKING)
 

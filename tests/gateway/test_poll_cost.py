@@ -7,13 +7,13 @@ DOCUMENTS = {"Poll": "poll", "PollPlain": "poll_plain", "Task": "task", "TaskPla
 VALUES = {
     "owner": "octo", "name": "demo", "checks": True, "after": None, "issue": 42, "withIssue": True, "withText": True,
     "board": True, "boardOwner": "octo", "boardNumber": 1, "statusName": "Status", "priorityName": "Priority",
-    "agentName": "Agent",
+    "agentName": "Agent", "withCard": True, "revert": "revert-45-x", "withRevert": True,
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", DOCUMENTS.values(), ids=DOCUMENTS)
 def test_a_look_costs_one_point(local, name):
-    """Checks, rules, queue, reviews and threads of one pull request, or all that a claim needs, are one point."""
+    """Checks, rules, reviews and what others did to a pull request and its issue, or a claim's needs, are one point."""
     from agent_sync.gateway.transport.line import document
 
     local.push()
@@ -22,7 +22,7 @@ def test_a_look_costs_one_point(local, name):
     text = document(name).replace("\n  repository(", "\n  rateLimit { cost nodeCount }\n  repository(", 1)
     answer = local.control.post(
         "/graphql",
-        json={"query": text, "variables": VALUES | {"number": number}},
+        json={"query": text, "variables": VALUES | {"number": number, "item": gateway.card(42).item_id}},
         headers={"authorization": "bearer x"},
     )
     found = answer.json()["data"]["rateLimit"]

@@ -7,7 +7,17 @@ from support.unasked_github import UnaskedGitHub
 
 from agent_sync.errors import AgentSyncError, NotFound
 from agent_sync.task.decision.actions import CardChange, CloseTask, OpenPull
-from agent_sync.task.decision.facts import Card, ClosingFacts, Lookup, NoCard, Pull, PullState
+from agent_sync.task.decision.facts import (
+    NOTHING_WATCHED,
+    Card,
+    ClosingFacts,
+    IssueSeen,
+    Lookup,
+    NoCard,
+    Pull,
+    PullState,
+    Watched,
+)
 from agent_sync.task.decision.pull_orders import PullUpdate
 from agent_sync.task.failures.failure import JobOutput
 
@@ -89,11 +99,12 @@ class FakeGitHub(UnaskedGitHub):
         with_checks: bool,
         issue: int | None = None,
         with_text: bool = False,  # noqa: ARG002
+        watched: Watched = NOTHING_WATCHED,  # noqa: ARG002
     ) -> Pull:
         """Return one pull request, its checks and the issue's state only if asked."""
         self._called("pull")
         found = next(pull for pull in self.pulls if pull.number == number)
-        known = replace(found, is_issue_closed=issue is not None and not self.issue_open)
+        known = replace(found, issue=IssueSeen(self.issue_open) if issue is not None else None)
         return known if with_checks else replace(known, checks=None)
 
     def failed_job(self, check_url: str) -> JobOutput:

@@ -10,7 +10,8 @@ from support.github import pull
 from agent_sync.task.claim.model import Claim, LeaseNote
 from agent_sync.task.claim.phases import Phase, WithheldBy
 from agent_sync.task.decision import actions, situations as s
-from agent_sync.task.decision.facts import PullState
+from agent_sync.task.decision.drift import drift_situations as d
+from agent_sync.task.decision.facts import IssueSeen, PullDrift, PullState, Revert
 from agent_sync.task.decision.feedback.checks import CI
 from agent_sync.task.decision.situation import Known, RecordSeen
 from agent_sync.task.decision.situations import RecordStage
@@ -162,6 +163,56 @@ CASES = {
     ),
     "closed unmerged": Case(s.ClosedUnmerged(42, 45), opened(closed_unmerged=True)),
     "seen closed": Case(s.ClosedUnmerged(42, 45), opened(), known=Known(pull=pull(45, PullState.CLOSED))),
+    "branch deleted": Case(d.BranchDeleted(42, 45), opened(closed_unmerged=True, drift={"is_branch_deleted": True})),
+    "seen deleted": Case(
+        d.BranchDeleted(42, 45),
+        opened(),
+        known=Known(pull=pull(45, PullState.CLOSED, drift=PullDrift(is_branch_deleted=True))),
+    ),
+    "seen open again": Case(d.Reopened(45), opened(closed_unmerged=True), known=Known(pull=pull(45))),
+    "open again": Case(d.Reopened(45), opened(drift={"reopened_sha": "a" * 40}, checks=CHECKS)),
+    "open again and green": Case(s.AwaitingMerge(45), opened(drift={"reopened_sha": "a" * 40}, checks=GREEN_CHECKS)),
+    "issue closed": Case(d.IssueClosed(42, 45), opened(drift={"issue": "closed"}, checks=CHECKS | {"state": "failed"})),
+    "issue closed, then handed off": Case(s.Opening(42), claim(Phase.READY_FOR_PR, drift={"issue": "closed"})),
+    "issue open again": Case(d.IssueReopened(42, 45), opened(drift={"issue": "reopened"}, checks=CHECKS)),
+    "issue gone": Case(d.IssueGone(42, 45), opened(drift={"issue": "gone"}, checks=CHECKS)),
+    "seen closed while coding": Case(d.IssueClosed(42, None), claim(), known=Known(issue=IssueSeen(is_open=False))),
+    "reassigned": Case(
+        d.Reassigned(42, 45, ("mona",)), opened(drift={"is_reassigned": True, "assignees": ["mona"]}, checks=CHECKS)
+    ),
+    "seen reassigned while coding": Case(
+        d.Reassigned(42, None, ("mona",)),
+        claim(lease=note()),
+        known=Known(issue=IssueSeen(is_open=True, assignees=("mona",), viewer="octo")),
+    ),
+    "somebody else's head": Case(
+        d.ForeignHead(45, "b" * 40, "mona"),
+        opened(drift={"foreign_head": "b" * 40, "forced_by": "mona"}, checks=CHECKS | {"state": "failed"}),
+    ),
+    "seen with somebody else's head": Case(
+        d.ForeignHead(45, "a" * 40), opened(), known=Known(pull=pull(45), is_ahead=True, is_head_here=False)
+    ),
+    "somebody else's head, pulled since": Case(
+        s.Ahead(45), opened(drift={"foreign_head": "b" * 40}), known=Known(is_ahead=True, is_head_here=True)
+    ),
+    "another base": Case(d.Retargeted(45, "develop"), opened(drift={"base": "develop"}, checks=CHECKS)),
+    "card moved": Case(d.MovedOnBoard(42, 45, "Blocked"), opened(drift={"card_status": "Blocked"}, checks=CHECKS)),
+    "card moved, CI failed": Case(
+        s.CIFailed(45, ("lint",)),
+        opened(drift={"card_status": "Blocked"}, checks=CHECKS | {"state": "failed", "failed": ["lint"]}),
+    ),
+    "a revert is proposed": Case(
+        d.Reverted(42, 45, 46, is_merged=False), claim(Phase.MERGED_DETECTED, pr_number=45, drift={"revert": 46})
+    ),
+    "reverted": Case(
+        d.Reverted(42, 45, 46, is_merged=True),
+        claim(Phase.MERGED_DETECTED, pr_number=45, drift={"revert": 46, "is_revert_merged": True}),
+    ),
+    "seen reverted": Case(
+        d.Reverted(42, 45, 46, is_merged=False),
+        claim(Phase.MERGED_DETECTED, pr_number=45),
+        known=Known(pull=pull(45, PullState.MERGED, drift=PullDrift(revert=Revert(46, is_merged=False)))),
+    ),
     "seen conflicting": Case(s.Conflicting(45), opened(), known=Known(pull=pull(45, is_conflicting=True))),
     "merged": Case(s.AwaitingConsent(42, 45), claim(Phase.MERGED_DETECTED, pr_number=45)),
     "seen merged": Case(s.AwaitingConsent(42, 45), opened(), WAITING, Known(pull=pull(45, PullState.MERGED))),

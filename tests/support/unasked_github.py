@@ -8,7 +8,7 @@ from agent_sync.gateway.port import Gateway
 from agent_sync.gateway.ref_values import ApiCommit, TreeEntry
 from agent_sync.task.decision.actions import CardChange, CloseTask, OpenPull
 from agent_sync.task.decision.claims_seen import ClaimAsked, ClaimsSeen
-from agent_sync.task.decision.facts import Card, ClosingFacts, Lookup, NoCard, Pull
+from agent_sync.task.decision.facts import NOTHING_WATCHED, Card, ClosingFacts, Lookup, NoCard, Pull, Watched
 from agent_sync.task.decision.feedback.reviews import Review
 from agent_sync.task.decision.pull_orders import PullExtras, PullUpdate
 from agent_sync.task.decision.tasks import BoardColumn, BoardIssue, BoardSeen, BoardShape, Convoy, Person, Task
@@ -39,9 +39,17 @@ class UnaskedGitHub(Gateway):
         """Fail."""
         _fail("add_extras", pull, extras)
 
-    def pull(self, number: int, *, with_checks: bool, issue: int | None = None, with_text: bool = False) -> Pull:
+    def pull(
+        self,
+        number: int,
+        *,
+        with_checks: bool,
+        issue: int | None = None,
+        with_text: bool = False,
+        watched: Watched = NOTHING_WATCHED,
+    ) -> Pull:
         """Fail."""
-        _fail("pull", number, with_checks, issue, with_text)
+        _fail("pull", number, with_checks, issue, with_text, watched)
 
     def many_pulls(self, numbers: Sequence[int]) -> Mapping[int, Pull]:
         """Fail."""

@@ -4,9 +4,11 @@ import pytest
 from support.claims import NOW, claim
 from support.github import pull
 
+from agent_sync.task.claim.drift_seen import DriftSeen
 from agent_sync.task.claim.model import FeedbackSeen, WithheldNote
 from agent_sync.task.claim.phases import Phase, WithheldBy
 from agent_sync.task.decision import actions as a
+from agent_sync.task.decision.drift.drift_actions import DriftNoted
 from agent_sync.task.decision.evolve import ImpossibleTransition, evolve
 from agent_sync.task.decision.feedback import feedback_actions as f
 from agent_sync.task.decision.feedback.checks import CI, ChecksVerdict
@@ -32,6 +34,7 @@ OUTCOMES = [
     a.ClosedByMerge(pull()),
     a.PullClosed(pull()),
     a.PullReopened(pull()),
+    DriftNoted(pull(), DriftSeen(base="develop")),
     a.PauseNoted(NOW),
     a.HandedOff("s", "b", draft=False, status="In Review"),
     a.Consented(even_unmerged=True),

@@ -30,7 +30,11 @@ from agent_sync.task.decision.situations import (
 
 HELD = {name: case for name, case in CASES.items() if case.claim}
 # What the claim file remembers, and so every view knows without asking.
-KNOWN_HERE = {name: case for name, case in HELD.items() if case.known.pull is None and case.known.lease is None}
+KNOWN_HERE = {
+    name: case
+    for name, case in HELD.items()
+    if (case.known.pull, case.known.lease, case.known.issue, case.known.is_head_here) == (None,) * 4
+}
 STANDS = [*(case.expected for case in CASES.values()), Unusable("no JSON")]
 BANNED = ("goes on", "cannot be told", "is no ", "anew", "stumble", "lies by", "at it")
 

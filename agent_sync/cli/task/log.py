@@ -24,11 +24,12 @@ def command(*, as_json: bool, last: int) -> None:
     """
     records = list(Log(place_here()).records())[-last:]
     for record in records:
-        click.echo(json.dumps(record) if as_json else _line(record))
+        click.echo(json.dumps(record) if as_json else log_line(record))
     if not records and not as_json:
         click.echo("The log is empty.")
 
 
-def _line(record: dict[str, Any]) -> str:
+def log_line(record: dict[str, Any]) -> str:
+    """Return one record as people read it."""
     rest = "  ".join(f"{key}={value}" for key, value in record.items() if key not in _SHOWN_APART)
     return f"{str(record.get('at', ''))[:19]}  {record.get('what', '?'):<16}  {rest}"

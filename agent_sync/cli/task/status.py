@@ -19,7 +19,8 @@ from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.fence import LeaseStop, known_loss, lease_stop
 from agent_sync.leases.words import lease_line
 from agent_sync.task.claim.model import Claim
-from agent_sync.task.decision.facts import Branch, Pull
+from agent_sync.task.decision.drift.comparing import issue_of
+from agent_sync.task.decision.facts import Branch, IssueSeen, Pull, Watched
 from agent_sync.task.decision.next_step import next_step
 from agent_sync.task.decision.side_by_side import Row, rows
 from agent_sync.task.decision.situation import Known
@@ -36,6 +37,7 @@ class StatusAnswers:
 
     rows: tuple[Row, ...] = ()
     pull: Pull | None = None
+    issue: IssueSeen | None = None
     lease: LeaseStop | None = None
     trouble: str = ""
 
@@ -77,7 +79,7 @@ def _show(context: Context, *, as_json: bool, offline: bool, instead_of_watch: s
         _show_unclaimed(context, recorded, as_json=as_json)
         return
     asked = _ask_github(context, claim, offline=offline)
-    stands = situation_of(context, claim, Known(pull=asked.pull, lease=asked.lease))
+    stands = situation_of(context, claim, Known(pull=asked.pull, issue=asked.issue, lease=asked.lease))
     lease = lease_line(claim.lease, asked.lease, remote=context.remotes.base)
     if as_json:
         values = {"claim": json.loads(claim.to_json()), "rows": [dataclasses.asdict(row) for row in asked.rows]}
@@ -114,14 +116,16 @@ def _ask_github(context: Context, claim: Claim, *, offline: bool) -> StatusAnswe
     branch = Branch(
         context.git.head_of(claim.branch) if claim.branch else None, context.git.current_branch() == claim.branch
     )
+    pull = None
     try:
         with working("asking GitHub"):
+            if claim.pr_number:
+                number, issue = claim.pr_number, claim.issue_number
+                pull = context.gateway.pull(number, with_checks=True, issue=issue, watched=Watched(branch=claim.branch))
             task = context.gateway.task(claim.issue_number)
-            number, issue = claim.pr_number, claim.issue_number
-            pull = context.gateway.pull(number, with_checks=True, issue=issue) if number else None
     except AgentSyncError as error:
-        return StatusAnswers(lease=lease, trouble=str(error))
-    return StatusAnswers(rows(claim, branch, task, pull), pull, lease)
+        return StatusAnswers(pull=pull, lease=lease, trouble=str(error))
+    return StatusAnswers(rows(claim, branch, task, pull), pull, issue_of(task), lease)
 
 
 def _print(found: tuple[Row, ...]) -> None:

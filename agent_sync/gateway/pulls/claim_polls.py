@@ -12,6 +12,7 @@ from agent_sync.gateway.transport.line import Call, thing_at
 from agent_sync.gateway.transport.token import Area
 from agent_sync.gateway.weight import send_once
 from agent_sync.task.decision.claims_seen import ClaimAsked, ClaimedIssue, ClaimsSeen, PullMoments
+from agent_sync.task.decision.facts import IssueSeen
 
 AT_ONCE = 100
 # A fork may have a pull request from a branch of the same name.
@@ -95,7 +96,7 @@ def _issue(line: ClaimReads, answer: GraphQLAnswer, place: int, claim: ClaimAske
     if own is None:
         return seen
     node: Json = own.data["pull"]
-    pull = replace(pull_at(line, own, "pull"), is_issue_closed=is_closed)
+    pull = replace(pull_at(line, own, "pull"), issue=IssueSeen(is_open=not is_closed))
     return replace(seen, pull=pull, pull_author=login_of(node), moments=_moments(node))
 
 

@@ -4,21 +4,21 @@ from dataclasses import replace
 
 from agent_sync.gateway.issue_briefs import brief_in
 from agent_sync.gateway.pulls.conversations import with_feedback
+from agent_sync.gateway.pulls.drift import CARD, ISSUE, issue_in, revert_head, with_drift
 from agent_sync.gateway.reads import check_of, pull_of
 from agent_sync.gateway.transport.answer import GraphQLAnswer, Json, nodes_of
 from agent_sync.gateway.transport.line import Call, Line, thing_at
 from agent_sync.gateway.transport.token import Area, advice
-from agent_sync.task.decision.facts import Pull
+from agent_sync.task.decision.facts import NOTHING_WATCHED, Pull, Watched
 from agent_sync.task.decision.feedback.checks import CheckRun
 
 PULL = ("repository", "pullRequest")
-ISSUE = ("repository", "issue")
 ROLLUP = (*PULL, "statusCheckRollup")
 # What a token may not see of these parts of a pull request does not hide the rest.
 PARTS = (
     "latestOpinionatedReviews", "statusCheckRollup", "headCommit", "baseRef", "mergeQueueEntry", "reviewRequests",
 )  # fmt: skip
-OPTIONAL = (ISSUE, *((*PULL, part) for part in PARTS))
+OPTIONAL = (ISSUE, CARD, *((*PULL, part) for part in PARTS))
 # More than any commit has; a head that keeps moving must not make us turn pages for ever.
 MOST_PAGES = 30
 
@@ -26,15 +26,30 @@ MOST_PAGES = 30
 class PullReads(Line):
     """One pull request, looked at again and again."""
 
-    def pull(self, number: int, *, with_checks: bool, issue: int | None = None, with_text: bool = False) -> Pull:
+    def pull(
+        self,
+        number: int,
+        *,
+        with_checks: bool,
+        issue: int | None = None,
+        with_text: bool = False,
+        watched: Watched = NOTHING_WATCHED,
+    ) -> Pull:
         """Return one pull request; checks that are refused to this token are None, with the reason."""
         asked = {"issue": issue, "withIssue": True, "withText": with_text} if issue is not None else {}
-        answer = _page(self, number, with_checks=with_checks, **asked)
-        about = {"is_issue_closed": answer.at(*ISSUE, "state") == "CLOSED", "brief": brief_in(self, answer.at(*ISSUE))}
-        if not with_checks:
-            return replace(_polled_pull(answer, number), **about)
-        answer, checks = _all_checks(self, answer, number)
-        return replace(with_checks_seen(self, _polled_pull(answer, number), checks), **about)
+        first = _page(self, number, with_checks=with_checks, **asked, **self._beside(number, watched))
+        found = _polled_pull(first, number)
+        if with_checks:
+            answer, checks = _all_checks(self, first, number)
+            found = with_checks_seen(self, _polled_pull(answer, number), checks)
+        seen = issue_in(first) if asked else None
+        return with_drift(replace(found, issue=seen, brief=brief_in(self, first.at(*ISSUE))), first)
+
+    def _beside(self, number: int, watched: Watched) -> dict[str, object]:
+        """Return the values that ask for the card, and for a pull request that takes this one back."""
+        item = watched.item if self.settings.project.number is not None else ""
+        card: dict[str, object] = {"item": item, "withCard": True} if item else {}
+        return card | ({"revert": revert_head(number, watched.branch), "withRevert": True} if watched.branch else {})
 
 
 def with_checks_seen(line: Line, pull: Pull, checks: tuple[CheckRun, ...] | None) -> Pull:
@@ -48,11 +63,19 @@ def _polled_pull(answer: GraphQLAnswer, number: int) -> Pull:
     return with_feedback(pull_of(node), node)
 
 
+_UNASKED = {"issue": 0, "withIssue": False, "withText": False, "item": "", "withCard": False}
+_UNASKED |= {"after": None, "revert": "", "withRevert": False}
+
+
 def _page(line: Line, number: int, *, with_checks: bool, **asked: object) -> GraphQLAnswer:
-    """Ask once; `asked` are further values: which page of the checks, and what to tell of the issue."""
-    rest = {"after": None, "issue": 0, "withIssue": False, "withText": False}
+    """Ask once; `asked` are further values: which page of the checks, and what to tell of the issue and beside it."""
+    rest = _UNASKED | {"statusName": line.settings.board.status_field}
     call = _call(number, line.names | {"number": number, "checks": with_checks} | rest | asked)
     answer = line.send(call)
+    if answer.lacks_scope and call.variables["withCard"]:
+        # A token that no longer reaches the board must not hide the pull request.
+        call = replace(call, variables=call.variables | {"withCard": False})
+        answer = line.send(call)
     if answer.is_unknown_to_server:
         # An Enterprise server that does not know merge queues, rules or workflow runs of a commit.
         answer = line.send(replace(call, document="poll_plain"))

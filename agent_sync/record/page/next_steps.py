@@ -15,6 +15,7 @@ from agent_sync.record.machine.states import (
     RecoveryAdvice,
 )
 from agent_sync.record.machine.validations import validation_command
+from agent_sync.task.claim.drift_seen import DriftSeen
 from agent_sync.task.claim.model import ChecksSeen, Claim, FailuresSeen, FeedbackSeen, LeaseNote, WithheldNote
 from agent_sync.task.claim.phases import Phase
 from agent_sync.task.decision.feedback.checks import CI
@@ -30,6 +31,7 @@ _CLAIM_FIELDS: dict[str, Any] = {
     "checks": set(ChecksSeen.model_fields),
     "feedback": set(FeedbackSeen.model_fields),
     "failures": set(FailuresSeen.model_fields),
+    "drift": set(DriftSeen.model_fields),
     "withheld": set(WithheldNote.model_fields),
 }
 # The phase of a claim that its record has no note of, by step.

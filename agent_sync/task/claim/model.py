@@ -17,12 +17,12 @@ from pydantic import (
 )
 
 from agent_sync.errors import BadClaim, ClaimTooNew
+from agent_sync.task.claim.drift_seen import DriftSeen
 from agent_sync.task.claim.phases import Phase, WithheldBy
 
 # What a number of an issue or pull request, and whatever counts something, may be at most.
 LARGEST_NUMBER = 2**31 - 1
-LONGEST_TTL_S = 30 * 86_400.0
-LONGEST_NAME = 300
+LONGEST_TTL_S, LONGEST_NAME = 30 * 86_400.0, 300
 # After so many commits with the same failure the agent is not woken for it again.
 MOST_ROUNDS = 3
 FIRST_YEAR, LAST_YEAR = 1970, 2199
@@ -213,6 +213,7 @@ class Claim(BaseModel):
     checks: Annotated[ChecksSeen | None, Field(strict=False)] = None
     feedback: Annotated[FeedbackSeen | None, Field(strict=False, description="What stands against a merge")] = None
     failures: Annotated[FailuresSeen | None, Field(strict=False, description="Failing checks, as last seen")] = None
+    drift: Annotated[DriftSeen | None, Field(strict=False, description="What others changed on GitHub")] = None
     withheld: Annotated[
         WithheldNote | None, Field(strict=False, description="Why there is no pull request yet, or the issue is open")
     ] = None

@@ -5,6 +5,7 @@ from datetime import datetime
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.task.claim.model import LeaseNote
 from agent_sync.task.claim.phases import WithheldBy
+from agent_sync.task.decision.drift.drift_actions import DriftNoted
 from agent_sync.task.decision.facts import Card, Pull
 from agent_sync.task.decision.feedback.checks import ChecksVerdict
 from agent_sync.task.decision.feedback.feedback_actions import FeedbackAction, FeedbackOutcome
@@ -299,4 +300,4 @@ PullOutcome = (
 )
 TaskOutcome = BranchPushed | StepWithheld | CardMoved | CardRefused | ChecksUnsettled | ChecksNoted | HandedOff
 EndOutcome = Consented | TaskClosed | ClaimDeleted | LeaseLost | LeftOnHook | LeaseUnknown | PauseNoted | Said
-Outcome = PullOutcome | FeedbackOutcome | TaskOutcome | EndOutcome
+Outcome = PullOutcome | FeedbackOutcome | DriftNoted | TaskOutcome | EndOutcome

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import assert_never
 
+from agent_sync.task.claim.drift_seen import DriftSeen
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.claim.phases import WithheldBy
 from agent_sync.task.decision import messages
@@ -22,6 +23,8 @@ from agent_sync.task.decision.actions import (
     PushBranch,
     StepWithheld,
 )
+from agent_sync.task.decision.drift.comparing import drift_of
+from agent_sync.task.decision.drift.drift_actions import DriftNoted
 from agent_sync.task.decision.facts import Branch, Card, ClosingFacts, Facts, Lookup, NoCard, Pull, PullState, Trigger
 from agent_sync.task.decision.feedback.decide_feedback import decide_checks, decide_feedback
 from agent_sync.task.decision.messages import closing_comment
@@ -54,20 +57,31 @@ def decide(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Action, ...]:
             return _open_pull(claim, facts)
         case PhaseStep.WATCH_PULL:
             return _watch_pull(trigger, claim, facts)
+        case PhaseStep.AWAIT_CONSENT:
+            return _await_consent(trigger, claim, facts)
         case PhaseStep.CLOSE:
             return _close(claim, facts)
         case PhaseStep.REMIND:
-            return tuple(action for notice in _reminder(trigger, claim, facts) for action in say_once(facts, notice))
+            return say_once(facts, messages.merged_reminder(claim, facts.session))
         case _:
             assert_never(step)
 
 
-def _reminder(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Notice, ...]:
-    """A session that was asked at its start is not reminded with its first prompt."""
-    reminder = messages.merged_reminder(claim, facts.session)
-    if trigger is Trigger.SESSION_START:
-        return messages.merge_question(claim, facts.session), as_told(reminder)
-    return (reminder,)
+def _await_consent(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Action, ...]:
+    """Ask a session that begins; nobody is asked about an issue that is closed already."""
+    pull = facts.pull
+    if pull and pull.is_issue_closed:
+        return record_change(claim, ClosedByMerge(pull))
+    noted = record_change(claim, DriftNoted(pull, _drift(claim, facts, pull), facts.now)) if pull else ()
+    if noted or trigger is not Trigger.SESSION_START:
+        return noted or _sync_board(trigger, claim, facts)
+    # A session that was asked at its start is not reminded with its first prompt.
+    asked = messages.merge_question(claim, facts.session), as_told(messages.merged_reminder(claim, facts.session))
+    return tuple(action for notice in asked for action in say_once(facts, notice))
+
+
+def _drift(claim: Claim, facts: Facts, pull: Pull) -> DriftSeen:
+    return drift_of(claim, pull, pull.issue, is_head_here=facts.is_head_here)
 
 
 def existing_pull(claim: Claim, lookup: Lookup, branch: Branch | None) -> Pull | None:
@@ -172,12 +186,14 @@ def _watch_pull(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Action, .
         return _sync_board(trigger, claim, facts)
     if pull.state is PullState.MERGED:
         return record_change(claim, ClosedByMerge(pull) if pull.is_issue_closed else PullMerged(pull))
+    noted = record_change(claim, DriftNoted(pull, _drift(claim, facts, pull)))
     if pull.state is PullState.CLOSED:
         told = messages.closed_unmerged(claim, pull)
         said = say_now(trigger, facts, told) if trigger is Trigger.SESSION_START else ()
-        return record_change(claim, PullClosed(pull)) or said or _sync_board(trigger, claim, facts)
+        seen = record_change(claim, PullClosed(pull)) or noted
+        return seen or said or _sync_board(trigger, claim, facts)
     reopened = record_change(claim, PullReopened(pull)) if claim.closed_unmerged else ()
-    seen = reopened or decide_checks(claim, facts, pull)
+    seen = reopened or noted or decide_checks(claim, facts, pull)
     return seen or decide_feedback(trigger, claim, facts, pull) or _sync_board(trigger, claim, facts)
 
 

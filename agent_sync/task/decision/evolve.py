@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import assert_never
 
+from agent_sync.task.claim.drift_seen import NO_DRIFT, DriftSeen
 from agent_sync.task.claim.model import ChecksSeen, Claim, FailuresSeen, WithheldNote, following
 from agent_sync.task.claim.phases import WithheldBy
 from agent_sync.task.decision import messages
@@ -33,6 +34,8 @@ from agent_sync.task.decision.actions import (
     StepWithheld,
     TaskClosed,
 )
+from agent_sync.task.decision.drift.drift_actions import DriftNoted
+from agent_sync.task.decision.drift.drift_messages import drift_news
 from agent_sync.task.decision.facts import Facts, Pull, Trigger
 from agent_sync.task.decision.feedback import pull_messages
 from agent_sync.task.decision.feedback.checks import CI
@@ -73,13 +76,17 @@ def _changes(claim: Claim, outcome: Outcome) -> dict[str, object]:  # noqa: PLR0
         case JobsRerun(pull):
             return {"failures": (claim.failures or FailuresSeen()).model_copy(update={"rerun_sha": pull.head_sha})}
         case CardMoved(status):
-            return {"last_synced_status": status, "refused_status": None, "refused_at": None}
+            written = {"last_synced_status": status, "refused_status": None, "refused_at": None}
+            return written | _with_drift(claim, card_status="")
         case CardRefused(status, _, at):
             return {"refused_status": status, "refused_at": at}
-        case PullClosed():
-            return {"closed_unmerged": True}
-        case PullReopened():
-            return {"closed_unmerged": False}
+        case PullClosed(pull):
+            return {"closed_unmerged": True} | _with_drift(claim, is_branch_deleted=pull.is_branch_deleted)
+        case PullReopened(pull):
+            again = _with_drift(claim, is_branch_deleted=False, reopened_sha=pull.head_sha)
+            return {"closed_unmerged": False} | again
+        case DriftNoted(_, seen, at):
+            return _kept_drift(seen) | ({"last_check_poll": at} if at else {})
         case HandedOff(summary, branch, draft, status):
             anew = {"closed_unmerged": False, "withheld": None}
             return {"summary": summary, "branch": branch, "draft": draft, "status": status, **anew}
@@ -103,6 +110,14 @@ def _changes(claim: Claim, outcome: Outcome) -> dict[str, object]:  # noqa: PLR0
             assert_never(outcome)
 
 
+def _with_drift(claim: Claim, **changes: object) -> dict[str, object]:
+    return _kept_drift((claim.drift or NO_DRIFT).model_copy(update=changes))
+
+
+def _kept_drift(seen: DriftSeen) -> dict[str, object]:
+    return {"drift": None if seen == NO_DRIFT else seen}
+
+
 def _with_pull(claim: Claim, outcome: PullOpened | PullAdopted) -> dict[str, object]:
     """Phase and number change together; a board in trouble is not recorded as synced."""
     board = (
@@ -111,7 +126,7 @@ def _with_pull(claim: Claim, outcome: PullOpened | PullAdopted) -> dict[str, obj
         else {"last_synced_status": outcome.status, "refused_status": None, "refused_at": None}
     )
     is_new = outcome.pull.number != claim.pr_number
-    fresh = {"last_check_poll": None, "checks": None, "feedback": None, "failures": None}
+    fresh = {"last_check_poll": None, "checks": None, "feedback": None, "failures": None, "drift": None}
     polls = fresh if is_new else _new_head(claim, outcome.pull)
     known = {"pr_number": outcome.pull.number, "status": outcome.status, "closed_unmerged": False, "withheld": None}
     return {**known, **board, **polls}
@@ -180,6 +195,8 @@ def report(  # noqa: PLR0912  # one arm for each outcome
             return (messages.closed_by_merge(claim, pull),)
         case PullClosed(pull):
             return _now(trigger, messages.closed_unmerged(claim, pull), facts)
+        case DriftNoted():
+            return tuple(one for news in drift_news(claim, outcome) for one in _now(trigger, news, facts))
         case PullReopened(pull):
             return (messages.pull_reopened(pull),)
         case CardRefused(status, trouble):
@@ -266,6 +283,8 @@ def told_before(claim: Claim, outcome: Outcome) -> tuple[str, ...]:
             return () if claim.checks else about_feedback(pull)
         case PullMerged(pull) | ClosedByMerge(pull) | PullClosed(pull) | PullReopened(pull):
             return messages.about_pull(pull)
+        case DriftNoted():
+            return tuple(news.id for news in drift_news(claim, outcome))
         case TaskClosed():
             return (messages.task_closed(claim, trouble="", done="").id,)
         case StepWithheld(_, notice):

@@ -91,6 +91,57 @@ class Ejection:
 
 
 @dataclass(frozen=True)
+class ForcePush:
+    """The last time the head of a pull request was replaced: by whom, and what it was from then on."""
+
+    by: str
+    sha: str
+
+
+@dataclass(frozen=True)
+class Revert:
+    """A pull request that takes a merged one back."""
+
+    number: int
+    is_merged: bool
+
+
+@dataclass(frozen=True)
+class PullDrift:
+    """What others have done to a pull request: another base chosen since its head was made, and the like."""
+
+    base: str = ""
+    force_push: ForcePush | None = None
+    is_branch_deleted: bool = False
+    revert: Revert | None = None
+
+
+@dataclass(frozen=True)
+class IssueSeen:
+    """The issue of a task as GitHub has it; one that `is_gone` was transferred or deleted.
+
+    `viewer` is empty where assignees were not asked for, `card_status` None where the card was not, or cannot be seen.
+    """
+
+    is_open: bool
+    assignees: tuple[str, ...] = ()
+    viewer: str = ""
+    card_status: str | None = None
+    is_gone: bool = False
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What else of a task is looked at with its pull request: its card by its id, and reverts by its branch."""
+
+    item: str = ""
+    branch: str = ""
+
+
+NOTHING_WATCHED = Watched()
+
+
+@dataclass(frozen=True)
 class Pull:
     """One pull request as GitHub has it."""
 
@@ -107,8 +158,7 @@ class Pull:
     review_id: str = ""
     checks: tuple[CheckRun, ...] | None = None
     checks_note: str = ""
-    # Whether the issue that was asked about with it is closed, and its text where that was asked for.
-    is_issue_closed: bool = False
+    # The text of the issue that was asked about with it, where that was asked for.
     brief: IssueBrief | None = None
     base: str = ""
     # GitHub's own words; empty where a server does not know them.
@@ -123,6 +173,19 @@ class Pull:
     is_ci_configured: bool = True
     # The commit by which it was merged, where that was asked for.
     merge_commit: str = ""
+    # What others have done to it, and the issue that was asked about with it; None where that was not asked.
+    drift: PullDrift | None = None
+    issue: IssueSeen | None = None
+
+    @property
+    def is_branch_deleted(self) -> bool:
+        """Whether its branch is known to be gone from GitHub."""
+        return self.drift is not None and self.drift.is_branch_deleted
+
+    @property
+    def is_issue_closed(self) -> bool:
+        """Whether the issue that was asked about with it is closed."""
+        return self.issue is not None and not self.issue.is_open and not self.issue.is_gone
 
     @property
     def reported(self) -> Reported:
@@ -172,6 +235,8 @@ class Facts:
     closing: ClosingFacts | None = None
     card: Card | NoCard | None = None
     failures: tuple[Failure, ...] | None = None
+    # Whether the branch here has the head of the pull request.
+    is_head_here: bool | None = None
 
     @property
     def session(self) -> str:

@@ -182,7 +182,14 @@ def merged_reminder(claim: Claim, session: str) -> Notice:
 
 
 def closed_unmerged(claim: Claim, pull: Pull) -> Notice:
-    """The pull request was closed without merging."""
+    """The pull request was closed without merging, by hand or because its branch was deleted."""
+    if pull.is_branch_deleted:
+        text = (
+            f"PR #{pull.number} was closed without merging, and branch {quoted(claim.branch)} was deleted on GitHub. "
+            "The work here is untouched; `agent-sync handoff` pushes it again and opens a new PR, "
+            "`agent-sync release` gives the task back."
+        )
+        return Notice(f"closed-unmerged:{pull.number}:deleted", text, for_agent=True, wakes=True)
     text = (
         f"PR #{pull.number} was closed without merging. Issue #{claim.issue_number} stays open; "
         "`agent-sync handoff` opens a new PR, `agent-sync release` gives the task back."
@@ -192,7 +199,8 @@ def closed_unmerged(claim: Claim, pull: Pull) -> Notice:
 
 def pull_reopened(pull: Pull) -> Notice:
     """The pull request is open again."""
-    return Notice(f"reopened:{pull.number}", f"PR #{pull.number} is open again: {pull.url}")
+    text = f"PR #{pull.number} is open again: {pull.url}"
+    return Notice(f"reopened:{pull.number}", text, for_agent=True, can_wait=True)
 
 
 def not_merged(claim: Claim, pull: Pull | None) -> Notice:

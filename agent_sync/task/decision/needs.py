@@ -44,6 +44,14 @@ class AskPull:
 
 
 @dataclass(frozen=True)
+class AskHead:
+    """Does the branch here have the pull request's head?"""
+
+    branch: str
+    sha: str
+
+
+@dataclass(frozen=True)
 class AskFailures:
     """Why did these checks fail?"""
 
@@ -67,7 +75,7 @@ class AskClosing:
     branch: str
 
 
-Question = AskBranch | AskGate | AskLookup | AskPull | AskFailures | AskCard | AskClosing
+Question = AskBranch | AskGate | AskLookup | AskPull | AskHead | AskFailures | AskCard | AskClosing
 
 
 def needs(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Question, ...]:
@@ -79,6 +87,8 @@ def needs(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Question, ...]:
             return _for_opening(claim, facts)
         case PhaseStep.WATCH_PULL:
             return _for_watching(trigger, claim, facts)
+        case PhaseStep.AWAIT_CONSENT:
+            return _for_consent(trigger, claim, facts)
         case PhaseStep.CLOSE:
             return _for_closing(claim, facts)
         case PhaseStep.SYNC_BOARD:
@@ -107,7 +117,8 @@ def next_look_at(trigger: Trigger, claim: Claim, facts: Facts) -> datetime | Non
     """Return when time alone makes `trigger` ask something that it does not ask now."""
     moments = [claim.not_before]
     if claim.may_act and STEPS[trigger][claim.phase] not in {PhaseStep.NOTHING, PhaseStep.REMIND}:
-        is_watched = STEPS[trigger][claim.phase] is PhaseStep.WATCH_PULL and not claim.closed_unmerged
+        looks = STEPS[trigger][claim.phase] in {PhaseStep.WATCH_PULL, PhaseStep.AWAIT_CONSENT}
+        is_watched = looks and not claim.closed_unmerged
         moments.append(next_poll_at(claim, facts.now, facts.settings.checks.backoff_s) if is_watched else None)
         moments.append(_board_retry_at(claim, facts) if _is_card_wrong(claim) else None)
     return min((moment for moment in moments if moment), default=None)
@@ -161,12 +172,29 @@ def _for_watching(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Questio
     is_due = trigger in ASKED_FOR or (not claim.closed_unmerged and is_poll_due(claim, facts))
     if facts.pull is None and is_due:
         return (AskPull(claim.pr_number, claim.issue_number),)
+    if facts.pull and facts.is_head_here is None and _is_head_new(claim, facts.pull):
+        return (AskHead(claim.branch, facts.pull.head_sha),)
     if trigger is Trigger.SESSION_START:
         # Whoever waits for a session to begin waits for one request; the first look after that asks for the rest.
         return ()
     if facts.pull and facts.failures is None and facts.settings.checks.logs and needs_logs(claim, facts.pull):
         return (AskFailures(facts.pull.head_sha, pull_verdict(facts.pull).failures),)
     return _for_board(trigger, claim, facts)
+
+
+def _is_head_new(claim: Claim, pull: Pull) -> bool:
+    """Tell whether the pull request's head may be somebody else's: it is not the one last seen, or it was that."""
+    is_known = claim.checks is not None and claim.checks.sha == pull.head_sha
+    is_foreign = claim.drift is not None and bool(claim.drift.foreign_head)
+    return pull.state is PullState.OPEN and bool(claim.branch) and (is_foreign or not is_known)
+
+
+def _for_consent(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Question, ...]:
+    """Look once more at what was merged: the issue may be closed, or the merge taken back."""
+    is_due = trigger in ASKED_FOR or is_poll_due(claim, facts)
+    if claim.pr_number and facts.pull is None and is_due:
+        return (AskPull(claim.pr_number, claim.issue_number),)
+    return () if trigger is Trigger.SESSION_START else _for_board(trigger, claim, facts)
 
 
 def needs_logs(claim: Claim, pull: Pull) -> bool:

@@ -4,6 +4,20 @@ from typing import assert_never
 
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.task.claim.phases import WithheldBy
+from agent_sync.task.decision.drift.drift_messages import people
+from agent_sync.task.decision.drift.drift_situations import (
+    BranchDeleted,
+    DriftSituation,
+    ForeignHead,
+    IssueClosed,
+    IssueGone,
+    IssueReopened,
+    MovedOnBoard,
+    Reassigned,
+    Reopened,
+    Retargeted,
+    Reverted,
+)
 from agent_sync.task.decision.feedback.checks import CI
 from agent_sync.task.decision.feedback.merging import update_commands
 from agent_sync.task.decision.outside_text import one_line, quoted
@@ -51,6 +65,7 @@ PUSH = "agent-sync push"
 SYNC = "agent-sync sync"
 WATCH = "agent-sync status --watch"
 VALIDATE = "agent-sync validate"
+RELEASE = "agent-sync release"
 
 
 @dataclass(frozen=True)
@@ -123,7 +138,7 @@ def next_step(stands: Situation) -> NextStep:  # noqa: PLR0912  # one arm for ea
         case Lost(_, holder):
             who = quoted(holder, limit=300)
             said = f"It is held by {who} now: stop working on it. Nothing more is written to GitHub from here."
-            return NextStep(said, "agent-sync release")
+            return NextStep(said, RELEASE)
         case LeaseUnverified(issue, reason):
             said = f"Could not check whether this worktree still holds issue #{issue}: {_text(reason)}"
             return NextStep(said, SYNC)
@@ -136,7 +151,49 @@ def next_step(stands: Situation) -> NextStep:  # noqa: PLR0912  # one arm for ea
             said = f"GitHub's rate limit is reached; agent-sync continues after {until:%H:%M:%S} UTC."
             return NextStep(said, "")
         case _:
+            return _drift_step(stands)
+
+
+def _drift_step(stands: DriftSituation) -> NextStep:
+    """Return what comes next after something that somebody else did."""
+    match stands:
+        case IssueClosed(issue, pr) | Reassigned(issue, pr):
+            what = f"is assigned to {people(stands.assignees)}" if isinstance(stands, Reassigned) else "was closed"
+            said = f"Issue #{issue} {what}: ask the human whether to continue. If not, {_giving_up(pr)}."
+            return NextStep(said, SYNC if pr else RELEASE)
+        case IssueGone(issue):
+            said = f"Issue #{issue} was transferred or deleted: ask the human what becomes of the work."
+            return NextStep(said, f"{RELEASE} --force")
+        case ForeignHead(pr, sha, forced_by):
+            who = f"{quoted(forced_by, limit=40)} has force-pushed" if forced_by else "Somebody else has pushed"
+            merged = "compare with `git log HEAD...FETCH_HEAD` and ask" if forced_by else "merge `FETCH_HEAD`"
+            said = f"{who} to the branch of {_pr(pr)}, which is at {sha[:12]}: fetch it, {merged} before more work."
+            return NextStep(said, SYNC)
+        case BranchDeleted(_, pr):
+            said = f"{_subject(pr)} was closed and its branch deleted on GitHub; `/handoff` pushes it again."
+            return NextStep(said, HANDOFF)
+        case Reopened(pr):
+            return NextStep(f"{_subject(pr)} is open again; CI is watched while the session is idle.", WATCH)
+        case IssueReopened(issue, pr):
+            return NextStep(f"Issue #{issue} is open again; {_pr(pr)} is watched while the session is idle.", WATCH)
+        case Retargeted(pr, base):
+            said = f"{_subject(pr)} goes into {quoted(base)} now: merge that branch if the work needs it. {PUBLISH}"
+            return NextStep(said, WATCH)
+        case MovedOnBoard(issue, pr, status):
+            said = f"The card of issue #{issue} was moved to {quoted(status, limit=60)} on the board and is left there"
+            return NextStep(f"{said}; {_pr(pr)} is watched while the session is idle.", WATCH)
+        case Reverted(issue, pr, revert, is_merged):
+            if is_merged:
+                said = f"{_subject(pr)} was taken back by PR #{revert}: ask the human whether issue #{issue} is done."
+                return NextStep(f"{said} `{RELEASE}` gives it back.", RELEASE)
+            said = f"PR #{revert} would take {_pr(pr)} back: leave issue #{issue} open until a human has decided."
+            return NextStep(said, SYNC)
+        case _:
             assert_never(stands)
+
+
+def _giving_up(pr: int | None) -> str:
+    return f"{_pr(pr)} is closed first, then `{RELEASE}` gives the task back" if pr else f"`{RELEASE}` gives it back"
 
 
 def _recorded_step(task: Recorded) -> NextStep:

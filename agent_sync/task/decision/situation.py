@@ -4,10 +4,24 @@ from datetime import datetime
 from typing import assert_never
 
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.task.claim.drift_seen import NO_DRIFT, DriftSeen, IssueChange
 from agent_sync.task.claim.model import Claim, FeedbackSeen
 from agent_sync.task.claim.phases import Phase, WithheldBy
 from agent_sync.task.decision import actions
-from agent_sync.task.decision.facts import Pull, PullState
+from agent_sync.task.decision.drift.comparing import drift_of, issue_drift
+from agent_sync.task.decision.drift.drift_situations import (
+    BranchDeleted,
+    ForeignHead,
+    IssueClosed,
+    IssueGone,
+    IssueReopened,
+    MovedOnBoard,
+    Reassigned,
+    Reopened,
+    Retargeted,
+    Reverted,
+)
+from agent_sync.task.decision.facts import IssueSeen, Pull, PullState
 from agent_sync.task.decision.feedback.checks import CI, SETTLED_WELL, ChecksVerdict
 from agent_sync.task.decision.feedback.merging import feedback_of, pull_verdict
 from agent_sync.task.decision.feedback.reviews import Wake
@@ -72,6 +86,9 @@ class Known:
     has_board: bool = True
     is_ahead: bool = False
     pull: Pull | None = None
+    issue: IssueSeen | None = None
+    # Whether the branch here has the pull request's head.
+    is_head_here: bool | None = None
     lease: actions.LeaseLost | actions.LeaseUnknown | actions.LeftOnHook | None = None
     # Whose remarks count, and which remote is GitHub: from the settings.
     wake: Wake = Wake.WRITERS
@@ -79,21 +96,35 @@ class Known:
 
 
 NOTHING_ASKED = Known()
+# In these phases every look at the pull request tells what others have changed.
+_LOOKED_AT = frozenset({Phase.PR_CREATED, Phase.CHECKS_RUNNING, Phase.MERGED_DETECTED})
 
 
 def situation(claim: Claim | None, record: RecordSeen | None, now: datetime, known: Known = NOTHING_ASKED) -> Situation:
     """Return how the task of a worktree stands."""
-    # The first that applies: whose the work is; what a human has decided or must decide about the merged work; what
-    # the record waits for; GitHub's pause; then the phase, of which what needs work here comes before what waits.
+    # The first that applies: whose the work is; what a human has decided or must decide about the merged work; whether
+    # the issue still wants it; what the record waits for; GitHub's pause; then the phase, of which what needs work here
+    # comes before what waits.
     if claim is None:
         return _without_claim(record, known)
     return (
         _not_held(claim, known)
         or _merged_situation(claim, known)
+        or _issue_situation(claim, drift_known(claim, known))
         or (_interrupted_situation(record) if record else None)
         or _paused_situation(claim, now)
         or _in_phase(claim, known)
     )
+
+
+def drift_known(claim: Claim, known: Known) -> DriftSeen:
+    """Return what others have changed, from a look just now or from the last one that the claim remembers."""
+    if known.pull:
+        return drift_of(claim, known.pull, known.issue or known.pull.issue, is_head_here=known.is_head_here)
+    seen = claim.drift if claim.drift and claim.phase in _LOOKED_AT else NO_DRIFT
+    if known.is_head_here:
+        seen = seen.model_copy(update={"foreign_head": ""})
+    return seen.model_copy(update=issue_drift(claim, known.issue)) if known.issue else seen
 
 
 def checks_known(claim: Claim, pull: Pull | None) -> ChecksVerdict | None:
@@ -137,7 +168,26 @@ def _merged_situation(claim: Claim, known: Known) -> Situation | None:
     if known.pull and is_merged and known.pull.is_issue_closed:
         # The merge has closed the issue: nobody has to decide anything.
         return Closing(issue)
-    return AwaitingConsent(issue, claim.pr_number) if is_merged or claim.phase is Phase.MERGED_DETECTED else None
+    if not is_merged and claim.phase is not Phase.MERGED_DETECTED:
+        return None
+    drift = drift_known(claim, known)
+    if drift.revert:
+        return Reverted(issue, claim.pr_number, drift.revert, drift.is_revert_merged)
+    return AwaitingConsent(issue, claim.pr_number)
+
+
+def _issue_situation(claim: Claim, drift: DriftSeen) -> Situation | None:
+    """Return what others did to the issue that makes a human decide whether the work goes on."""
+    issue, pr = claim.issue_number, claim.pr_number
+    match drift.issue:
+        case IssueChange.GONE:
+            return IssueGone(issue, pr)
+        case IssueChange.CLOSED:
+            return IssueClosed(issue, pr)
+        case IssueChange.REOPENED | IssueChange.NONE:
+            return Reassigned(issue, pr, drift.assignees) if drift.is_reassigned else None
+        case _:
+            assert_never(drift.issue)
 
 
 def _interrupted_situation(record: RecordSeen) -> Situation | None:
@@ -175,14 +225,31 @@ def _opening(claim: Claim) -> Situation:
 def _open(claim: Claim, known: Known) -> Situation:
     """Return how an open pull request stands: what needs work before what waits, and a push before all."""
     pr, pull, ci = claim.pr_number, known.pull, checks_known(claim, known.pull)
-    if claim.closed_unmerged or (pull and pull.state is PullState.CLOSED):
-        return ClosedUnmerged(claim.issue_number, pr)
+    drift = drift_known(claim, known)
+    if pull.state is PullState.CLOSED if pull else claim.closed_unmerged:
+        kind = BranchDeleted if drift.is_branch_deleted else ClosedUnmerged
+        return kind(claim.issue_number, pr)
     if pr is None and ci is None:
         return NotOpened(claim.issue_number, WithheldBy.BRANCH, f"The claim names no PR (phase {claim.phase}).")
+    if drift.foreign_head:
+        return ForeignHead(pr, drift.foreign_head, drift.forced_by)
     if known.is_ahead:
         return Ahead(pr)
-    seen = feedback_of(pull, wake=known.wake, remote=known.remote) if pull else claim.feedback
-    return _needing_work(claim, seen or FeedbackSeen(), ci) or _waiting_for_others(pr, seen or FeedbackSeen(), ci)
+    seen = (feedback_of(pull, wake=known.wake, remote=known.remote) if pull else claim.feedback) or FeedbackSeen()
+    stands = _needing_work(claim, seen, ci) or _waiting_for_others(pr, seen, ci)
+    return (_moved_situation(claim, drift) or stands) if isinstance(stands, Watching) else stands
+
+
+def _moved_situation(claim: Claim, drift: DriftSeen) -> Situation | None:
+    """Return what others did that needs nothing but to be known; it stands back once CI has something to say."""
+    pr = claim.pr_number
+    if claim.closed_unmerged or drift.reopened_sha:
+        return Reopened(pr)
+    if drift.issue is IssueChange.REOPENED:
+        return IssueReopened(claim.issue_number, pr)
+    if drift.base:
+        return Retargeted(pr, drift.base)
+    return MovedOnBoard(claim.issue_number, pr, drift.card_status) if drift.card_status else None
 
 
 def _needing_work(claim: Claim, seen: FeedbackSeen, ci: ChecksVerdict | None) -> Situation | None:

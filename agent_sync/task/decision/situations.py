@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.task.claim.phases import WithheldBy
+from agent_sync.task.decision.drift.drift_situations import DriftSituation
 from agent_sync.task.decision.feedback.checks import CI
 
 
@@ -273,5 +274,5 @@ Situation = (
     | Conflicting | CIFailed | CIStuck | ApprovalNeeded | ThreadsOpen | Ejected | InMergeQueue
     | BehindBase | MergeBlocked | ChangesRequested | Watching | AwaitingMerge | ClosedUnmerged
     | AwaitingConsent | Closing | NotClosed | OnHook | Lost | LeaseUnverified | Crashed
-    | WaitingForHuman | Paused
+    | WaitingForHuman | Paused | DriftSituation
 )  # fmt: skip

@@ -29,6 +29,7 @@ from agent_sync.task.decision.actions import (
     StepWithheld,
     TaskClosed,
 )
+from agent_sync.task.decision.drift.drift_actions import DriftNoted
 from agent_sync.task.decision.facts import Trigger
 from agent_sync.task.decision.feedback.feedback_actions import JobsRerun, ReviewRequested
 
@@ -40,6 +41,7 @@ class PhaseStep(Enum):
     SYNC_BOARD = "sync the board"
     OPEN_PULL = "open the pull request"
     WATCH_PULL = "watch the pull request"
+    AWAIT_CONSENT = "ask a human whether the issue is closed, unless it is"
     REMIND = "remind of the question"
     CLOSE = "close and clean up"
 
@@ -49,23 +51,24 @@ _ACTING = {
     Phase.READY_FOR_PR: PhaseStep.OPEN_PULL,
     Phase.PR_CREATED: PhaseStep.WATCH_PULL,
     Phase.CHECKS_RUNNING: PhaseStep.WATCH_PULL,
-    Phase.MERGED_DETECTED: PhaseStep.SYNC_BOARD,
+    Phase.MERGED_DETECTED: PhaseStep.AWAIT_CONSENT,
     Phase.DONE: PhaseStep.CLOSE,
 }
 _QUIET = dict.fromkeys(Phase, PhaseStep.NOTHING)
 
 STEPS: dict[Trigger, dict[Phase, PhaseStep]] = {
     # The turn must not wait for CI: watching is left to the idle session.
-    Trigger.STOP: _ACTING | {Phase.PR_CREATED: PhaseStep.SYNC_BOARD, Phase.CHECKS_RUNNING: PhaseStep.SYNC_BOARD},
+    Trigger.STOP: _ACTING
+    | dict.fromkeys((Phase.PR_CREATED, Phase.CHECKS_RUNNING, Phase.MERGED_DETECTED), PhaseStep.SYNC_BOARD),
     Trigger.IDLE: _ACTING,
-    Trigger.REWAKE: _ACTING,
+    Trigger.REWAKE: _ACTING | {Phase.MERGED_DETECTED: PhaseStep.SYNC_BOARD},
     Trigger.SYNC: _ACTING,
     # What became of the pull request overnight is told at once; everything else waits for the turn's end.
     Trigger.SESSION_START: _QUIET
     | {
         Phase.PR_CREATED: PhaseStep.WATCH_PULL,
         Phase.CHECKS_RUNNING: PhaseStep.WATCH_PULL,
-        Phase.MERGED_DETECTED: PhaseStep.REMIND,
+        Phase.MERGED_DETECTED: PhaseStep.AWAIT_CONSENT,
     },
     Trigger.PROMPT: _QUIET | {Phase.MERGED_DETECTED: PhaseStep.REMIND},
     Trigger.TOOL: _QUIET,
@@ -87,6 +90,7 @@ TRANSITIONS: dict[type[Outcome], dict[Phase, Phase]] = {
     ChecksNoted: {phase: phase for phase in _OPEN},
     JobsRerun: {phase: phase for phase in _OPEN},
     ReviewRequested: {phase: phase for phase in _OPEN},
+    DriftNoted: {phase: phase for phase in (*_OPEN, Phase.MERGED_DETECTED)},
     PullMerged: dict.fromkeys(_OPEN, Phase.MERGED_DETECTED),
     ClosedByMerge: dict.fromkeys((*_OPEN, Phase.MERGED_DETECTED), Phase.DONE),
     PullClosed: {phase: phase for phase in _OPEN},

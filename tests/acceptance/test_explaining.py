@@ -1,0 +1,89 @@
+"""`agent-sync explain`: what a task waits for, who acts, what happens when, and the log lines that prove it."""
+
+import json
+
+from support.clones import SHORT, beside, with_variables
+
+
+def explained(theatre, *arguments):
+    """Return an explanation for programs."""
+    played = theatre.stage.command("explain", "--json", *arguments)
+    assert played.status == 0, played.stderr
+    return json.loads(played.stdout)
+
+
+def opened(theatre):
+    """Open PR #45 for issue 42."""
+    assert theatre.stage.command("claim", "42").status == 0
+    theatre.stage.commit("cache.py", "lock = True\n", "Add a lock")
+    assert theatre.stage.command("handoff", "--summary", "Fix the race").status == 0
+
+
+def test_an_own_task_with_red_ci(theatre):
+    """The same words as in `status` and the fleet; the next look has a time, and the log lines are of this issue."""
+    opened(theatre)
+    theatre.stage.act("add_check", pull=45, name="lint", status="completed", conclusion="failure")
+    theatre.stage.command("sync")
+    found = explained(theatre)
+    assert (found["issue"], found["situation"]["name"], found["next"]) == (42, "CIFailed", "agent-sync push")
+    assert 'CI failed: "lint"' in found["waits_for"]
+    assert "PR #45 open, CI failed, 0/1" in {one["found"] for one in found["looked_at"]}
+    assert "next look at the pull request" in found["upcoming"][0]["what"]
+    assert {line["issue"] for line in found["log"]} == {42}
+    assert "PullOpened" in {line["what"] for line in found["log"]}
+    text = theatre.stage.command("explain").stdout
+    assert "Who acts:" in text
+    assert "From the log:" in text
+    assert text.rstrip().endswith("Next: agent-sync push")
+
+
+def test_nothing_is_written(theatre):
+    """Explaining changes neither the claim nor GitHub."""
+    opened(theatre)
+    before = (theatre.stage.claim(), theatre.stage.world()["items"])
+    theatre.stage.act("merge_pull", pull=45)
+    found = explained(theatre)
+    assert found["situation"]["name"] == "AwaitingConsent"
+    assert [one["side"] for one in found["differences"]] == ["pull request", "lease"]
+    assert (theatre.stage.claim(), theatre.stage.world()["items"]) == before
+    assert {name for name in theatre.operations() if name} <= {"Poll", "Task"}
+
+
+def test_an_issue_held_elsewhere(theatre):
+    """The lease says who and until when; that it cannot be taken over yet is said with the reason."""
+    holder = beside(theatre, "bob", CLAUDECODE="1")
+    assert holder.stage.command("claim", "42").status == 0
+    found = explained(theatre, "42")
+    assert "it has not expired" in found["sentence"]
+    assert "others may take the issue over" in found["upcoming"][0]["what"]
+    assert any("held by" in one["found"] for one in found["looked_at"])
+    assert found["next"] == ""
+
+
+def test_an_expired_claim_elsewhere_may_be_taken_over(theatre):
+    """Once it has run out, the command that takes it over is named, and works."""
+    holder = beside(theatre, "bob", **SHORT)
+    assert holder.stage.command("claim", "42").status == 0
+    theatre.stage.control("POST", "clock", {"advance_s": 5})
+    here = with_variables(theatre, AGENT_SYNC_LEASE_ALLOWANCE_S="0")
+    found = explained(here, "42")
+    while found["next"] == "":
+        found = explained(here, "42")
+    assert found["next"] == "agent-sync claim 42 --take-over"
+    assert here.stage.command(*found["next"].split()[1:]).status == 0
+
+
+def test_issues_that_nobody_holds(theatre):
+    """A free issue names the claim; a blocked one its blocker; a closed one that it is closed; held by assignment."""
+    free, blocked = explained(theatre, "42"), explained(theatre, "#41")
+    assert (free["next"], free["who"]) == ("agent-sync claim 42", "anybody")
+    assert "blocked by #40" in blocked["waits_for"]
+    assert "is closed" in explained(theatre, "44")["waits_for"]
+    assert explained(theatre, "40")["who"] == "others"
+
+
+def test_without_a_claim_and_without_a_number(theatre):
+    """There is nothing to explain: the error names what leads on; an odd number is refused."""
+    played = theatre.stage.command("explain")
+    assert (played.status, "agent-sync next" in played.stderr) == (2, True)
+    assert theatre.stage.command("explain", "soon").status == 2

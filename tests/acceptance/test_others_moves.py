@@ -1,0 +1,193 @@
+"""What others do to the pull request, its branch, the issue and the card: noticed by the one poll, said once."""
+
+import json
+
+import pytest
+from support.clones import BRANCH
+from support.stage import agent, human
+
+AT_ONCE = {"AGENT_SYNC_CHECKS_BACKOFF_S": "0"}
+
+
+@pytest.fixture
+def opened(theatre):
+    """Claim issue 42 and open PR #45 for it."""
+    assert theatre.stage.command("claim", "42").status == 0
+    theatre.stage.commit("cache.py", "lock = True\n", "Add a lock")
+    assert theatre.stage.command("handoff", "--summary", "Fix the race").status == 0
+    look(theatre)
+    return theatre
+
+
+def look(theatre):
+    """Return what an idle look says, and the requests it made."""
+    played = theatre.hook("on-idle", **AT_ONCE)
+    assert played.status == 0
+    return f"{agent(played)}\n{human(played)}", theatre.operations()
+
+
+def situation(theatre):
+    """Return the name of the situation, from what the claim remembers."""
+    return json.loads(theatre.stage.command("status", "--json", "--offline").stdout)["situation"]["name"]
+
+
+def done_by_mona(theatre, act, **fields):
+    """Let somebody else do something."""
+    theatre.stage.act(act, by="mona", **fields)
+
+
+def transferred(theatre):
+    """Let somebody move the issue to their fork."""
+    done_by_mona(theatre, "fork")
+    theatre.stage.act("transfer_issue", issue=42, to="mona/demo")
+
+
+def retargeted(theatre):
+    """Let somebody choose another base."""
+    done_by_mona(theatre, "push_commit", branch="develop", path="d.txt", content="d\n")
+    done_by_mona(theatre, "retarget_pull", pull=45, base="develop")
+
+
+MOVES = {
+    "closed": (
+        lambda t: done_by_mona(t, "close_pull", pull=45),
+        "PR #45 was closed without merging. Issue #42 stays open",
+        "ClosedUnmerged",
+    ),
+    "branch deleted": (
+        lambda t: done_by_mona(t, "delete_branch", branch=BRANCH),
+        f'PR #45 was closed without merging, and branch "{BRANCH}" was deleted on GitHub.',
+        "BranchDeleted",
+    ),
+    "retargeted": (retargeted, 'PR #45 goes into branch "develop" now', "Retargeted"),
+    "force-pushed": (
+        lambda t: done_by_mona(t, "force_push", branch=BRANCH),
+        '"mona" has force-pushed to the branch of PR #45',
+        "ForeignHead",
+    ),
+    "pushed": (
+        lambda t: done_by_mona(t, "push_commit", branch=BRANCH, path="m.txt", content="m\n"),
+        "Somebody else has pushed to the branch of PR #45",
+        "ForeignHead",
+    ),
+    "issue closed": (
+        lambda t: done_by_mona(t, "close_issue", issue=42),
+        "Issue #42 was closed while PR #45 is not merged.",
+        "IssueClosed",
+    ),
+    "issue transferred": (transferred, "Issue #42 is no longer in this repository", "IssueGone"),
+    "reassigned": (
+        lambda t: done_by_mona(t, "assign", issue=42, users=["mona"]),
+        'Issue #42 is assigned to "mona" now. That is left as it is',
+        "Reassigned",
+    ),
+    "card moved": (
+        lambda t: done_by_mona(t, "set_field", issue=42, field="Status", value="Todo"),
+        'was moved to "Todo" on the board (agent-sync had put it to "In Review"). It is left there.',
+        "MovedOnBoard",
+    ),
+}
+
+
+@pytest.mark.parametrize(("move", "words", "name"), MOVES.values(), ids=MOVES)
+def test_a_move_is_seen_by_the_poll_and_said_once(opened, move, words, name):
+    """One request finds it, both readers hear it once, nothing is written to GitHub because of it."""
+    move(opened)
+    said, asked = look(opened)
+    assert words in said
+    assert asked == ["Poll"]
+    assert situation(opened) == name
+    again, asked = look(opened)
+    assert words not in again
+    assert set(asked) <= {"Poll"}
+
+
+def test_what_was_closed_is_said_to_be_open_again(opened):
+    """Pull request and issue: closed, seen, opened again, seen; the card and the assignment are nobody's fight."""
+    done_by_mona(opened, "close_issue", issue=42)
+    look(opened)
+    done_by_mona(opened, "reopen_issue", issue=42)
+    assert "Issue #42 is open again" in look(opened)[0]
+    assert situation(opened) == "IssueReopened"
+    done_by_mona(opened, "close_pull", pull=45)
+    look(opened)
+    done_by_mona(opened, "reopen_pull", pull=45)
+    said = opened.stage.command("sync").stdout
+    assert "PR #45 is open again" in said
+    assert situation(opened) == "Reopened"
+    assert "PR #45 is open again:" not in opened.stage.command("sync").stdout
+
+
+def test_a_pulled_commit_is_not_somebody_elses_any_more(opened):
+    """Once the branch here has what was pushed, the next look says nothing of it."""
+    done_by_mona(opened, "push_commit", branch=BRANCH, path="m.txt", content="m\n")
+    look(opened)
+    opened.git("pull", "-q", "--ff-only", "origin", BRANCH)
+    assert situation(opened) == "Watching"
+    look(opened)
+    assert "drift" not in opened.stage.claim()
+
+
+def test_a_rewrite_of_ones_own_is_not_somebody_elses(opened):
+    """An amended commit leaves the PR at a commit that this branch was at: nobody else has pushed."""
+    opened.git("commit", "-q", "--amend", "-m", "Add a better lock")
+    assert "has pushed" not in look(opened)[0]
+    assert situation(opened) != "ForeignHead"
+
+
+def test_a_token_that_lost_the_board_still_sees_the_pull_request(opened):
+    """The card is asked with the poll; where the token no longer reaches boards, the rest is asked without it."""
+    played = opened.hook("on-idle", GH_TOKEN="no-project-scope", **AT_ONCE)
+    assert "PR #45" in agent(played)
+    assert opened.operations() == ["Poll", "Poll"]
+
+
+METHODS = {
+    "merge": {"method": "merge"},
+    "squash": {"method": "squash"},
+    "rebase": {"method": "rebase"},
+    "admin, against the rules": {"method": "squash"},
+    "queue": {},
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_merge_is_known_by_its_pull_request(opened, name):
+    """Whatever commits a merge leaves on the base, and with the branch deleted: merged, and asked about once."""
+    if name == "admin, against the rules":
+        opened.stage.act("rules", required_reviews=2)
+    if name == "queue":
+        opened.stage.act("rules", merge_queue=True)
+        opened.stage.act("enqueue_pull", pull=45)
+    opened.stage.act("merge_pull", pull=45, **METHODS[name])
+    opened.stage.act("delete_branch", branch=BRANCH)
+    said, asked = look(opened)
+    assert ("PR #45 merged! Should I close issue #42?" in said, asked) == (True, ["Poll"])
+    assert opened.stage.claim()["phase"] == "merged_detected"
+    assert "Should I close" not in look(opened)[0]
+
+
+def test_an_issue_that_the_merge_closed_late_is_not_asked_about_again(opened):
+    """GitHub closes a moment after the merge was seen: the next session hears that, and no question."""
+    opened.stage.act("merge_pull", pull=45, method="squash")
+    look(opened)
+    opened.stage.act("close_issue", issue=42)
+    played = opened.hook("session-start", stdin='{"session_id": "s2", "source": "startup"}')
+    assert "Issue #42 was closed by the merge" in played.stdout
+    assert "Should I close" not in played.stdout
+    opened.hook("on-stop")
+    assert opened.stage.claim() is None
+    assert opened.comments() == []
+
+
+def test_a_revert_is_said(opened):
+    """A pull request that takes the merge back is said when it is opened and when it is merged, once each."""
+    opened.stage.act("merge_pull", pull=45, method="squash")
+    look(opened)
+    done_by_mona(opened, "revert_pull", pull=45)
+    said, asked = look(opened)
+    assert ("PR #46 would take the merged PR #45 back." in said, asked) == (True, ["Poll"])
+    assert situation(opened) == "Reverted"
+    opened.stage.act("merge_pull", pull=46)
+    assert "PR #45 was taken back: PR #46" in look(opened)[0]
+    assert "taken back" not in look(opened)[0]
