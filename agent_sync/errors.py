@@ -2,12 +2,16 @@
 
 AgentSyncError
  ├─ BadInput             what was typed or piped in cannot be used
+ │   └─ BadUsage             no such command, option or argument
+ ├─ Interrupted          Ctrl-C, or the end of the input where a question was asked
+ ├─ Unexpected           a bug in agent-sync
  ├─ BadConfig            .agent-sync.toml or an AGENT_SYNC_ variable is wrong
  ├─ BadClaim             .agent-claim.json cannot be used as it is
  │   ├─ ClaimTooNew          written by a newer agent-sync
  │   └─ ClaimUnsafe          a symbolic link, not a plain file, someone else's, or tracked by git
  ├─ BadKey               the key that signs receipts cannot be used as it is
  ├─ BadReceipt           what should be a receipt is not one
+ ├─ NoReceipt            there is no such receipt
  ├─ BadLease             a claim ref holds something that cannot be used
  │   └─ LeaseTooNew          written by a newer agent-sync
  ├─ LeaseUnsettled       who holds a lease could not be checked
@@ -88,6 +92,26 @@ class BadInput(AgentSyncError):
     exit_status = Exit.USAGE
 
 
+class BadUsage(BadInput):
+    """There is no such command, option or argument."""
+
+    code = "usage"
+
+
+class Interrupted(AgentSyncError):
+    """The command was interrupted by Ctrl-C, or its input ended where a question was asked."""
+
+    code = "interrupted"
+    exit_status = Exit.INTERRUPTED
+
+
+class Unexpected(AgentSyncError):
+    """A bug in agent-sync: a report was written."""
+
+    code = "unexpected"
+    exit_status = Exit.UNEXPECTED
+
+
 class BadConfig(AgentSyncError):
     """The settings file or an environment variable is wrong."""
 
@@ -124,6 +148,13 @@ class BadReceipt(AgentSyncError):
 
     code = "bad-receipt"
     exit_status = Exit.INVALID
+
+
+class NoReceipt(AgentSyncError):
+    """There is no such receipt, or no such file with receipts."""
+
+    code = "no-receipt"
+    exit_status = Exit.MISSING
 
 
 class BadLease(AgentSyncError):

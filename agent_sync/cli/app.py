@@ -3,18 +3,17 @@
 import importlib
 import os
 import sys
-import tempfile
-import traceback
-from pathlib import Path
 from typing import NoReturn
 
 import click
+from click.shell_completion import CompletionItem
 
 from agent_sync import __version__
+from agent_sync.cli.common_options import trace_on_stderr, with_common_options
+from agent_sync.cli.failures import as_our_error, tell
+from agent_sync.cli.json_reply import JsonReply, wants_json
 from agent_sync.cli.table import COMMANDS, HOOK_COMMANDS, front, location
 from agent_sync.errors import AgentSyncError, Exit
-from agent_sync.system.disk import disk_trouble
-from agent_sync.system.masking import masked
 
 MORE = {
     "agent-sync help --all": "every command",
@@ -40,7 +39,15 @@ class LazyGroup(click.Group):
         module, _, name = place.partition(":")
         command = getattr(importlib.import_module(module), name or "command")
         assert isinstance(command, click.Command)  # noqa: S101  # a slip in the table
-        return command
+        return with_common_options(command)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete the names of commands from the table, which loads none of them."""
+        if not incomplete or incomplete[0].isalnum():
+            return [
+                CompletionItem(name, help=line) for name, (_, line) in COMMANDS.items() if name.startswith(incomplete)
+            ]
+        return super().shell_complete(ctx, incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """List the commands people use most, by section."""
@@ -69,60 +76,38 @@ def _hook_page(name: str) -> click.Command:
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="agent-sync")
-def app() -> None:
+@click.option("-v", "--debug", is_flag=True, help="Show the programs run and the requests sent.")
+def app(*, debug: bool) -> None:
     """Take a coding agent's task on GitHub from claim to close."""
+    if debug:
+        trace_on_stderr()
 
 
 def run() -> NoReturn:
     """Run the command line and leave with its exit code."""
+    if wants_json(sys.argv[1:]):
+        with JsonReply() as reply:
+            status, error = _outcome(reply)
+        reply.tell(status, error)
+    else:
+        status, error = _outcome(None)
+        if error:
+            tell(error)
+    sys.exit(status)
+
+
+def _outcome(reply: JsonReply | None) -> tuple[int, AgentSyncError | None]:
+    """Run the command; return its exit code, and the error that ended it."""
     try:
-        status = app.main(standalone_mode=False)
-    except click.ClickException as error:
-        error.show()
-        status = error.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
-        status = Exit.INTERRUPTED
-    except AgentSyncError as error:
-        _explain(error)
-        status = error.exit_status
+        status = app.main(standalone_mode=False, obj=reply)
     except BrokenPipeError:
         # The reader has seen enough; without this the interpreter complains at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        status = Exit.OK
-    except Exception as error:  # noqa: BLE001  # the last resort writes a report instead of a trace
-        trouble = disk_trouble(error)
-        if trouble:
-            _explain(trouble)
-        status = trouble.exit_status if trouble else _report(error)
-    sys.exit(status if isinstance(status, int) else 0)
-
-
-def _explain(error: AgentSyncError) -> None:
-    click.echo(f"error[{error.code}]: {error.happened}", err=True)
-    if error.attempted:
-        click.echo(f"  while {error.attempted}", err=True)
-    if error.helps:
-        click.echo(f"  try: {error.helps}", err=True)
-
-
-def _report(error: Exception) -> Exit:
-    text = "".join(traceback.format_exception(error))
-    # Arguments are left out but for the command's name: they may be anything, and are not needed to find the place.
-    command = next((word for word in sys.argv[1:] if location(word)), "")
-    facts = f"command: agent-sync {command}\nagent-sync {__version__}, Python {sys.version}\nplatform: {_platform()}"
-    happened = masked(f"{type(error).__name__}: {error}")
-    click.echo(f"error[unexpected]: agent-sync failed unexpectedly: {happened}", err=True)
-    try:
-        # Made with mode 0600, whatever the umask.
-        with tempfile.NamedTemporaryFile("w", prefix="agent-sync-", suffix=".md", delete=False) as file:
-            file.write(masked(f"# agent-sync failed unexpectedly\n\n{facts}\n\n```\n{text}```\n"))
-        click.echo(f"  a report is in {Path(file.name)}", err=True)
-    except OSError as trouble:
-        click.echo(f"  no report could be written: {trouble.strerror}", err=True)
-    return Exit.UNEXPECTED
-
-
-def _platform() -> str:
-    found = os.uname()
-    return f"{sys.platform} {found.sysname} {found.release} {found.machine}"
+        return Exit.OK, None
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  # the last resort writes a report instead of a trace
+        if isinstance(error, click.exceptions.NoArgsIsHelpError) and reply is None:
+            error.show()
+            return Exit.USAGE, None
+        ours = as_our_error(error)
+        return ours.exit_status, ours
+    return (status if isinstance(status, int) else Exit.OK), None

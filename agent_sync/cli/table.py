@@ -40,6 +40,7 @@ COMMANDS = {
     "statusline": ("agent_sync.cli.setup.statusline", "Print one line for Claude Code's status line."),
     "demo": ("agent_sync.cli.setup.demo", "Play a whole task on a local GitHub: no token, no network."),
     "emulator": ("agent_sync.cli.setup.emulator", "Run a local GitHub to try things on."),
+    "completion": ("agent_sync.cli.setup.completion", "Print the completion script of a shell."),
     "help": ("agent_sync.cli.help", "Show help for a command, all commands, or the exit codes."),
 }
 # Section → the commands that the first help shows, and the others that `help --all` adds.
@@ -52,7 +53,10 @@ SECTIONS = {
         ("start", "step", "checkpoint", "approve", "reject", "abandon", "cleanup", "workspace"),
     ),
     "Work": (("worker",), ("ledger",)),
-    "Set-up": (("init", "doctor", "config", "trust", "demo", "help"), ("uninstall", "statusline", "emulator")),
+    "Set-up": (
+        ("init", "doctor", "config", "trust", "demo", "help"),
+        ("uninstall", "statusline", "emulator", "completion"),
+    ),
 }
 HOOK_COMMANDS = {
     "on-stop": "Hook: after every answer of the agent (Stop).",

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any, NoReturn, Protocol
 
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.system.trace import traced
 
 # Lets a program begin only when somebody watches it: should we be killed before, it never begins.
 _HELD = 'read -r go <"/dev/fd/$0" && exec "$@"'
@@ -66,7 +67,7 @@ class Processes:
         timeout: float | None = None,
     ) -> FinishedProcess:
         """Run `command` to its end; at the time limit it is ended with all it started, and TimeoutError raised."""
-        with self._started(command, directory, environment) as process:
+        with traced(f"run {' '.join(command)}"), self._started(command, directory, environment) as process:
             try:
                 stdout, stderr = process.communicate(stdin, timeout=timeout)
                 return FinishedProcess(process.returncode, stdout, stderr)

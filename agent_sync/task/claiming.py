@@ -67,15 +67,20 @@ class Taken:
     scope: str = ""
     # What people wrote about the issue, without secrets.
     brief: IssueBrief | None = None
+    is_held_already: bool = False
 
 
-def unfinished_claim(context: Context) -> Claim | None:
-    """Return a claim that a crash kept from being mirrored; stop where this worktree holds any other."""
-    held = context.store.read()
-    if held is None or held.is_unmirrored:
-        return held
+def other_claim(held: Claim) -> BadInput:
+    """Return why nothing else can be claimed in a worktree that holds this."""
     message = f"This worktree already holds issue #{held.issue_number} (phase {held.phase})."
-    raise BadInput(message, helps="agent-sync status, or `agent-sync claim ISSUE --worktree` for a second one")
+    return BadInput(message, helps="agent-sync status, or `agent-sync claim ISSUE --worktree` for a second one")
+
+
+def held_already(context: Context, held: Claim) -> Taken:
+    """Return a claim that is held here and that GitHub knows of: whoever asks again has it, at no request."""
+    fence.refuse(context, held, fence.known_loss(held), attempted=f"claiming issue #{held.issue_number}")
+    found = _scope(context, held)
+    return Taken(held, context.place.root, "", (), "", is_restored=False, scope=found, is_held_already=True)
 
 
 def finish(context: Context, claim: Claim) -> Taken:

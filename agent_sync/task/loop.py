@@ -258,6 +258,8 @@ def _settle(context: Context, trigger: Trigger, outcome: Outcome, *, claim: Clai
             changed = evolve(claim, outcome)
             return claim if changed == claim else context.store.save(token, seen=claim, changed=changed)
         context.store.delete(token, claim)
+    # A claim on the same issue that is made later, by hand or not, is a task of its own.
+    context.outbox.forget(messages.about_end(claim))
     _leave_branch(context, claim, outcome)
     return None
 

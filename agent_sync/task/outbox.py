@@ -57,11 +57,12 @@ class Outbox:
         if not possible:
             return
         with self._changing() as box:
-            there = {notice.id for notice in box.waiting}
-            new = tuple(notice for notice in possible.values() if notice.id not in box.told)
-            told = (*box.told, *(notice.id for notice in new))[-REMEMBERED:]
-            readable = (notice for notice in new if notice.id not in there and (notice.for_human or notice.for_agent))
-            self._write(Box((*box.waiting, *readable), told))
+            new = {identity: notice for identity, notice in possible.items() if identity not in box.told}
+            told = (*box.told, *new)[-REMEMBERED:]
+            # What was forgotten while a reader still waited for it is said anew, to all of its readers.
+            older = (notice for notice in box.waiting if notice.id not in new)
+            readable = (notice for notice in new.values() if notice.for_human or notice.for_agent)
+            self._write(Box((*older, *readable), told))
 
     def mark(self, read: tuple[Notice, ...], readers: Readers) -> None:
         """Forget what these readers have read of these notices; what came in meanwhile still waits."""

@@ -255,7 +255,7 @@ def test_a_thread_reaches_the_agent_once_and_is_answered_and_resolved(opened):
     assert situation(opened)["name"] == "ThreadsOpen"
     assert woken(opened)[0] == 0
     assert name in opened.hook("review", "list").stdout
-    assert "would send: ReplyToThread" in opened.hook("review", "reply", name, "Done.", "--dry-run").stdout
+    assert "would reply to thread" in opened.hook("review", "reply", name, "Done.", "--dry-run").stdout
     assert opened.hook("review", "reply", name, "Done.").status == 0
     listed = json.loads(opened.hook("review", "list", "--json").stdout)
     assert [(one["own"], one["body"].splitlines()[0]) for one in listed[0]["remarks"]] == [

@@ -49,6 +49,29 @@ def test_title_and_next(theatre):
     assert "Claimed issue #42" in theatre.stage.command("claim", "--next").stdout
 
 
+def test_same_claim_again_is_a_success(theatre):
+    """What is held here already is told with exit code 0 and without a request, so that an agent may repeat itself."""
+    theatre.stage.command("claim", "42")
+    before = theatre.stage.claim()
+    for again in (["42"], ["#42"], ["octo/demo#42"], ["42", "--take-over"], []):
+        played = theatre.stage.command("claim", *again)
+        assert (played.status, played.requests) == (0, 0), again
+        assert "Issue #42 is claimed here already: branch claude/fix-race-condition-in-cache-42" in played.stdout
+    values = json.loads(theatre.stage.command("claim", "42", "--json").stdout)
+    assert (values["held_already"], values["claim"]["issue_number"]) == (True, 42)
+    assert theatre.stage.claim() == before
+    assert theatre.stage.command("claim", "--next").status == 2
+
+
+def test_lost_claim_is_not_held_already(theatre):
+    """A claim that is known to be lost is no success: it says who has it."""
+    theatre.stage.command("claim", "42")
+    lease = theatre.stage.claim()["lease"] | {"lost_to": "somebody else"}
+    theatre.edit_claim(lease=lease)
+    played = theatre.stage.command("claim", "42")
+    assert (played.status, "is held by" in played.stderr) == (3, True)
+
+
 def test_second_claim_is_refused(theatre):
     """A worktree holds one task; another worktree may hold another."""
     theatre.stage.command("claim", "42")

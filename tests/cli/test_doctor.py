@@ -186,3 +186,38 @@ def test_old_git_is_named(clone, tmp_path):
 def test_outside_of_a_repository(tmp_path):
     """Outside of a repository there is nothing to check."""
     assert run("doctor", cwd=tmp_path).status == 2
+
+
+def test_fix_repairs_the_set_up(clone):
+    """`doctor --fix` writes missing hooks, pages and ignore lines again, says so, and then finds nothing wrong."""
+    settings, ignored = clone / ".claude" / "settings.json", clone / ".gitignore"
+    before = settings.read_bytes(), ignored.read_bytes()
+    values = json.loads(settings.read_text())
+    values["hooks"]["Stop"][0]["hooks"][0]["timeout"] = 30000
+    del values["hooks"]["SessionStart"]
+    settings.write_text(json.dumps(values, indent=2) + "\n")
+    ignored.unlink()
+    (clone / ".claude" / "commands" / "task.md").unlink()
+    assert doctor(clone)[0] == 1
+    shown = run("doctor", "--fix", cwd=clone)
+    assert shown.stdout.splitlines()[:3] == [
+        "changed .claude/settings.json",
+        "created .gitignore",
+        "created .claude/commands/task.md",
+    ]
+    assert (shown.status, json.loads(settings.read_text())) == (0, json.loads(before[0]))
+    assert ignored.read_bytes() == before[1]
+    again = json.loads(run("doctor", "--fix", "--json", cwd=clone).stdout)
+    assert (again["ok"], again["fixed"]) == (True, [])
+
+
+def test_fix_leaves_decisions_to_people(repo):
+    """Without a settings file none is made up, a broken file is left alone, and an agent's session is refused."""
+    assert run("doctor", "--fix", cwd=repo, CLAUDECODE="1").stderr.startswith("error[humans-only]")
+    assert not (repo / ".claude").exists()
+    assert "created .claude/settings.json" in run("doctor", "--fix", cwd=repo).stdout
+    assert not (repo / ".agent-sync.toml").exists()
+    (repo / ".claude" / "settings.json").write_text("{")
+    broken = run("doctor", "--fix", cwd=repo)
+    assert "note: nothing was fixed: .claude/settings.json is not JSON" in broken.stderr
+    assert (repo / ".claude" / "settings.json").read_text() == "{"

@@ -124,3 +124,24 @@ def test_every_page_uses_the_new_names():
 
     text = "\n".join(pages(app, click.Context(app, info_name="agent-sync")))
     assert re.findall(r"agent-sync (?:hook|gauntlet|worker handoff)\b", text) == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        ("claim --nxt", "No such option '--nxt'. Did you mean '--next'?"),
+        ("config get", "Missing argument 'KEY'."),
+        ("clami", "No such command 'clami'. Did you mean 'claim'?"),
+    ],
+)
+def test_usage_errors_look_like_all_errors(repo, typed, message):
+    """What click finds wrong is told as every other error: code, what happened, the command that helps."""
+    done = run(*typed.split(), cwd=repo)
+    path = "agent-sync" if typed == "clami" else f"agent-sync {typed.partition(' -')[0]}"
+    assert (done.status, done.stderr) == (2, f"error[usage]: {message}\n  try: {path} --help\n")
+
+
+def test_group_alone_shows_its_help(repo):
+    """A group without a command shows its help and is a usage error."""
+    done = run("worker", cwd=repo)
+    assert (done.status, done.stderr.startswith("Usage: agent-sync worker")) == (2, True)

@@ -12,7 +12,7 @@ import click
 from agent_sync.cli.gates import gauntlet_care, gauntlet_views
 from agent_sync.cli.gates.progress import listener
 from agent_sync.cli.here import context_here
-from agent_sync.errors import BadInput, Exit
+from agent_sync.errors import BadInput, BadUsage, Exit
 from agent_sync.gates.config.project import find_project
 from agent_sync.gates.plan.changes import WantedChanges
 from agent_sync.gates.plan.plan import Scope
@@ -94,7 +94,7 @@ def run_gates(scope: Scope, options: dict[str, Any]) -> Exit:
         raise BadInput("There is no .gauntlet/config.yml here.", helps="agent-sync gate init")
     wanted = WantedChanges(options["base"], options["commit"], options["uncommitted"])
     if wanted.commit and wanted.uncommitted:
-        raise click.UsageError("Use either --commit or --uncommitted.")
+        raise BadUsage("Use either --commit or --uncommitted.", helps="agent-sync gate run --help")
     chosen = dataclasses.replace(scope, gate=options["gate"])
     run_options = RunOptions(wanted, chosen, again=options["again"], session=session_of(context))
     with listener(is_silent=options["as_json"], is_terminal=sys.stdout.isatty()) as ears:

@@ -10,7 +10,7 @@ from agent_sync.cli.here import context_here
 from agent_sync.cli.record.hook_views import integrity_text
 from agent_sync.cli.record.recorded import home_here, task_here
 from agent_sync.context import Context
-from agent_sync.errors import BadRecord, Exit, RecordUnavailable
+from agent_sync.errors import BadRecord, Exit, NoReceipt, RecordUnavailable
 from agent_sync.record.disk.recorder import workspace_of
 from agent_sync.record.disk.store import OpenRecord
 from agent_sync.record.receipts.envelope import envelope_of
@@ -40,9 +40,7 @@ def verify_receipt(ctx: click.Context, *, receipt_id: str, task: str) -> None:
     context = context_here(keeps_record=False)
     found = find_receipt(receipt_id, [task_here(context, task)] if task else _records(context))
     if found is None:
-        click.echo(f"error[no-receipt]: There is no receipt {receipt_id!r}.", err=True)
-        click.echo("  try: agent-sync record status", err=True)
-        ctx.exit(exit_status(None))
+        raise NoReceipt(f"There is no receipt {receipt_id!r}.", helps="agent-sync record status")
     verdict = examine(*found, context.environment)
     for line in receipt_report(found.receipt, verdict):
         click.echo(line)
@@ -73,6 +71,7 @@ def _records(context: Context) -> Iterator[OpenRecord]:
     "--format", "form", type=click.Choice(["json", "dsse"]), default="json", show_default=True, help="As what."
 )
 @click.option("--task", default="", help="Another task of this workspace.")
+@click.option("--json", is_flag=True, expose_value=False, help="Accepted: both formats are JSON.")
 def export(*, form: str, task: str) -> None:
     """Print everything about the task: record, full history, verification results.
 
@@ -119,14 +118,14 @@ def receipt_report(receipt: Receipt, verdict: Verdict, *, is_named: bool = False
     )
 
 
-def exit_status(verdict: Verdict | None) -> Exit:
-    """Return the exit status; without a receipt, or without a signature, what was asked for is missing."""
+def exit_status(verdict: Verdict) -> Exit:
+    """Return the exit status; without a signature, what was asked for is missing."""
     match verdict:
         case Valid(passed=passed):
             return Exit.OK if passed else Exit.FAILED
         case Invalid():
             return Exit.INVALID
-        case Unsigned() | None:
+        case Unsigned():
             return Exit.MISSING
         case _:
             assert_never(verdict)

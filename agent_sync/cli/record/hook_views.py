@@ -50,8 +50,9 @@ def status(ctx: click.Context, *, task: str, as_json: bool) -> None:
     try:
         opened = task_here(context, task)
     except BadRecord as error:
-        click.echo(f"error[{error.code}]: {error}", err=True)
-        ctx.exit(Exit.INVALID)
+        # Whether the record holds is what was asked.
+        error.exit_status = Exit.INVALID
+        raise
     found = opened.store.integrity(opened.record)
     opened = shown_now(context, opened)
     values = status_values(context, opened, clock.now())

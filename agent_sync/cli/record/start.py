@@ -22,14 +22,20 @@ from agent_sync.system import clock
 
 @click.command("start")
 @click.argument("text")
-@click.option("-t", "--template", required=True, help="bugfix, feature, or one of your own from .agent-sync.toml.")
+@click.option(
+    "-t",
+    "--template",
+    default="bugfix",
+    show_default=True,
+    help="Its steps: bugfix, feature, or one of your own from .agent-sync.toml.",
+)
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def command(*, text: str, template: str, as_json: bool) -> None:
     """Start a task that is not on GitHub, with a record to resume from after a crash.
 
     \b
     Examples:
-      agent-sync start "fix null pointer in config" --template bugfix
+      agent-sync start "fix null pointer in config"
       agent-sync start "new importer" -t feature --json | jq -r .task_id
     """
     context = context_here()

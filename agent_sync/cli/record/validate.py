@@ -11,7 +11,7 @@ from agent_sync.cli.gates.gauntlet import run_gates
 from agent_sync.cli.here import context_here
 from agent_sync.cli.record.recorded import record_here, tell_standing
 from agent_sync.context import Context
-from agent_sync.errors import BadInput, BadRecord, Exit
+from agent_sync.errors import BadInput, BadRecord, BadUsage, Exit
 from agent_sync.gates.config.project import find_project
 from agent_sync.gates.plan.plan import Scope
 from agent_sync.quiet.answer import process_dir
@@ -79,7 +79,7 @@ def _recorded(opened: OpenRecord) -> RecordedCommand | None:
 
 def _gates(context: Context) -> Exit:
     if find_project(process_dir(), context.place.root) is None:
-        raise click.UsageError("There are no gates here, so name a command: agent-sync validate -- CMD")
+        raise BadUsage("There are no gates here, so name a command.", helps="agent-sync validate -- CMD")
     before = record_here(context).record.receipts_total
     status = run_gates(Scope(), _EVERYTHING)
     found = context.recorder.current()
@@ -105,5 +105,6 @@ def _limit(text: str) -> timedelta | None:
         return None
     found = _LENGTH.fullmatch(text)
     if not found or not int(found[1]):
-        raise click.UsageError(f"--timeout {text!r} is not a duration; write a number with s, m or h, such as 10m.")
+        message = f"--timeout {text!r} is not a duration; write a number with s, m or h, such as 10m."
+        raise BadUsage(message, helps="agent-sync validate --help")
     return timedelta(**{_UNITS[found[2]]: int(found[1])})

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from agent_sync.cli.record.hook_proof import exit_status, receipt_report, verify_receipt
-from agent_sync.errors import BadInput, BadKey, Exit
+from agent_sync.errors import BadInput, BadKey, Exit, NoReceipt
 from agent_sync.record.receipts import keys, signing
 from agent_sync.record.receipts.envelope import receipts_in
 from agent_sync.record.receipts.receipt import Receipt
@@ -38,8 +38,7 @@ def verify(ctx: click.Context, *, subject: str, key: str, task: str) -> None:
     file = Path(subject)
     if not file.is_file():
         if "/" in subject or "." in subject:
-            click.echo(f"error[no-receipt]: There is no file {subject!r}.", err=True)
-            ctx.exit(Exit.MISSING)
+            raise NoReceipt(f"There is no file {subject!r}.", helps="agent-sync record export")
         ctx.invoke(verify_receipt, receipt_id=subject, task=task)
         return
     content = files.read_plain(file, largest=_LARGEST, may_be_link=True) or b""

@@ -17,6 +17,7 @@ def command() -> None:
 )
 @click.option("--state", default=None, help="Keep the world in this directory between runs.")
 @click.option("--unix-socket", default=None, help="Listen on this socket too, as `gh` can use one.")
+@click.option("--json", is_flag=True, expose_value=False, help="Accepted: the line is JSON always.")
 def serve(*, port: int, scenario: str, state: str | None, unix_socket: str | None) -> None:
     """Serve until interrupted; prints one line of JSON with the address when ready.
 

@@ -11,8 +11,7 @@ from agent_sync.errors import AgentSyncError
 from agent_sync.settings.approvals import Approvals
 from agent_sync.settings.loading import requests_in
 from agent_sync.settings.sources import parsed_toml
-from agent_sync.setup.client.levels import levels
-from agent_sync.setup.client.plugin import enabled_plugin
+from agent_sync.setup.client.plugin import plugin_at
 from agent_sync.setup.install import carry_out, record as records
 from agent_sync.setup.install.entries import home_elsewhere
 from agent_sync.setup.install.plan import Choice, InstallPlan, installation
@@ -84,8 +83,7 @@ def _writes_hooks(context: Context, *, settings_only: bool | None) -> bool:
     """Tell whether hooks and pages are written, and say so where nobody has asked to leave them out."""
     if settings_only is not None:
         return not settings_only
-    root, main = Path(context.place.root), Path(context.place.common_dir).parent
-    plugin = enabled_plugin(levels(root, main, context.environment), root, main, context.environment)
+    plugin = plugin_at(context.place, context.environment)
     if plugin:
         shown = one_line(f"{plugin.id}, enabled in {plugin.file}")
         click.echo(f"note: hooks and pages are left to the plugin {shown}; --with-hooks writes them, too", err=True)

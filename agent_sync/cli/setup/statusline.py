@@ -3,6 +3,7 @@
 import click
 
 from agent_sync.events import statusline
+from agent_sync.quiet.answer import read_stdin
 
 
 @click.command("statusline")
@@ -15,4 +16,6 @@ def command() -> None:
     Example:
       echo '{}' | agent-sync statusline
     """
-    statusline.main()
+    line = statusline.line_for(read_stdin(statusline.PATIENCE))
+    if line:
+        click.echo(line)

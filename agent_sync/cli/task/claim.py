@@ -18,7 +18,7 @@ from agent_sync.leases.claim_refs import claim_ref, transport_here
 from agent_sync.system import clock
 from agent_sync.task.branching import new_branch
 from agent_sync.task.claim.model import Claim
-from agent_sync.task.claiming import Taken, Wish, claim_warnings, finish, take, unfinished_claim
+from agent_sync.task.claiming import Taken, Wish, claim_warnings, finish, held_already, other_claim, take
 from agent_sync.task.contributing import at_parent, naming_fork
 from agent_sync.task.decision.facts import NoCard
 from agent_sync.task.decision.outside_text import one_line, quoted
@@ -64,8 +64,9 @@ def command(
 
     Gets the issue's lease, a ref on the remote that one worktree at a time can have; then makes or checks out the
     branch, writes .agent-claim.json, assigns you, moves the card to In Progress and fills the Agent field. Refuses an
-    issue that is closed, blocked or held by somebody else (exit code 3, and nothing is written). Prints what the issue
-    says: the description, comments of people with write access, and related issues. Inside a session of
+    issue that is closed, blocked or held by somebody else (exit code 3, and nothing is written). An issue that this
+    worktree holds already is a success, and nothing is done. Prints what the issue says: the description, comments of
+    people with write access, and related issues. Inside a session of
     Claude Code the lease expires unless the hooks renew it; made by hand it never does. Exit code 8: claimed
     but GitHub is not fully updated, or the result could not be confirmed; run it again.
 
@@ -80,12 +81,12 @@ def command(
     number = issue_number(issue or "", helps=_EXAMPLE)
     agrees = partial(_agrees, yes=yes)
     wish = Wish(branch, in_worktree=in_worktree, take_over=take_over, local=local, agrees=agrees)
-    unfinished = None if in_worktree else unfinished_claim(context)
-    if unfinished and not dry_run and _is_meant(unfinished, issue):
+    held = None if in_worktree else context.store.read()
+    if held and not dry_run and _is_meant(held, issue, take_next=take_next):
         with working("updating GitHub"):
-            taken = finish(context, unfinished)
-    elif unfinished:
-        raise BadInput(f"This worktree already holds issue #{unfinished.issue_number}.", helps="agent-sync sync")
+            taken = finish(context, held) if held.is_unmirrored else held_already(context, held)
+    elif held:
+        raise other_claim(held)
     elif take_next and not dry_run:
         taken = _take_first_ready(context, wish)
     else:
@@ -93,7 +94,8 @@ def command(
             chosen = _chosen(context, issue, number, take_next=take_next)
             context, task = _asked(context, chosen, may_add=not dry_run)
         if dry_run:
-            _plan(context, wish, task, claim_warnings(context, task, wish))
+            warned, would = _plan(context, wish, task)
+            _tell_plan(warned, would, as_json=as_json)
             return
         with working(f"claiming issue #{task.number}"):
             taken = take(context, task, wish)
@@ -143,8 +145,11 @@ def _told(context: Context) -> Context:
     return context
 
 
-def _is_meant(claim: Claim, issue: str | None) -> bool:
-    return issue is None or issue.removeprefix("#") == str(claim.issue_number)
+def _is_meant(held: Claim, issue: str | None, *, take_next: bool) -> bool:
+    """Tell whether the claim that is held is the one asked for; one that a crash left unfinished comes before any."""
+    if issue is None:
+        return held.is_unmirrored or not take_next
+    return issue.removeprefix("#") == str(held.issue_number)
 
 
 def _chosen(context: Context, issue: str | None, number: int | None, *, take_next: bool) -> int:
@@ -205,28 +210,38 @@ def _agrees(question: str, *, yes: bool) -> bool:
     return yes or (is_terminal() and click.confirm(question, default=False))
 
 
-def _plan(context: Context, wish: Wish, task: Task, noted: tuple[str, ...]) -> None:
+def _plan(context: Context, wish: Wish, task: Task) -> tuple[list[str], list[str]]:
+    """Return what to be warned of, and what would be done."""
     number = task.number
     is_added = isinstance(task.card, NoCard) and task.card.project_id and context.settings.project.add_issues
-    for warning in noted:
-        click.echo(f"warning: {warning}")
-    click.echo(_lease_plan(context, number, local=wish.local))
     where = " in a new worktree" if wish.in_worktree else ""
-    plan = new_branch(context, task, wish.branch, fetches=False)
-    for note in plan.notes:
-        click.echo(f"warning: {note}")
-    click.echo(f"would check out branch {plan.name}{where}")
-    click.echo("would write .agent-claim.json (phase coding)")
-    if is_added:
-        click.echo(f"would add issue #{number} to the board (1 request)")
-    click.echo(f"would assign you to issue #{number}, set Status and Agent on its card (1 request)")
+    warned = claim_warnings(context, task, wish)
+    branch = new_branch(context, task, wish.branch, fetches=False)
+    would = [
+        _lease_plan(context, number, local=wish.local),
+        f"check out branch {branch.name}{where}",
+        "write .agent-claim.json (phase coding)",
+        *([f"add issue #{number} to the board (1 request)"] if is_added else []),
+        f"assign you to issue #{number}, set Status and Agent on its card (1 request)",
+    ]
+    return [*warned, *branch.notes], would
+
+
+def _tell_plan(warned: list[str], would: list[str], *, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps({"warnings": warned, "would": would}, ensure_ascii=False))
+        return
+    for warning in warned:
+        click.echo(f"warning: {warning}")
+    for step in would:
+        click.echo(f"would {step}")
 
 
 def _lease_plan(context: Context, number: int, *, local: bool) -> str:
     reason = "--local was given" if local else transport_here(context).reason
     if reason:
-        return f"would write {claim_ref(number)} in this clone only: {reason}"
-    return f"would push {claim_ref(number)} to {context.remotes.base} (1 push)"
+        return f"write {claim_ref(number)} in this clone only: {reason}"
+    return f"push {claim_ref(number)} to {context.remotes.base} (1 push)"
 
 
 def _values(taken: Taken) -> dict[str, object]:
@@ -237,6 +252,7 @@ def _values(taken: Taken) -> dict[str, object]:
         "warnings": list(taken.warnings),
         "trouble": taken.trouble,
         "restored": taken.is_restored,
+        "held_already": taken.is_held_already,
         "lease": json.loads(taken.claim.lease.model_dump_json()) if taken.claim.lease else None,
         "scope": taken.scope,
         "issue": brief_values(taken.brief) if taken.brief else None,
@@ -247,6 +263,9 @@ def _tell(taken: Taken) -> None:
     for warning in taken.warnings:
         click.echo(f"warning: {one_line(warning, limit=600)}", err=True)
     claim = taken.claim
+    if taken.is_held_already:
+        click.echo(f"Issue #{claim.issue_number} is claimed here already: branch {claim.branch}, phase {claim.phase}.")
+        return
     verb = "Restored the claim of" if taken.is_restored else "Claimed"
     where = f"on branch {claim.branch} in {taken.root}. {taken.scope}".rstrip()
     click.echo(f"{verb} issue #{claim.issue_number} {quoted(taken.title)} {where}")

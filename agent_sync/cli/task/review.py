@@ -71,7 +71,8 @@ def reply(identity: str, text: str, *, dry_run: bool) -> None:
     if not text.strip():
         raise BadInput("The answer is empty.", helps=f'agent-sync review reply {entry.id} "TEXT"')
     if dry_run:
-        click.echo(f"would send: {'ReplyToThread' if entry.thread else 'Comment'} to {entry.id} on PR #{pull.number}")
+        how = f"reply to thread {entry.id}" if entry.thread else f"answer {entry.id} with a comment"
+        click.echo(f"would {how} on PR #{pull.number} (1 request)")
         return
     must_hold(context, claim, attempted="answering a reviewer")
     body = f"{text.strip()}\n\n{claim_marker(claim)}"
@@ -99,7 +100,7 @@ def resolve(identity: str, *, dry_run: bool) -> None:
     if entry.thread is None:
         raise BadInput(f"{entry.id} is no thread: only threads can be resolved.", helps="agent-sync review list")
     if dry_run:
-        click.echo(f"would send: ResolveThread for {entry.id} on PR #{pull.number}")
+        click.echo(f"would mark thread {entry.id} on PR #{pull.number} as resolved (1 request)")
         return
     must_hold(context, claim, attempted="resolving a review thread")
     with working("resolving"):

@@ -9,7 +9,7 @@ import click
 from agent_sync.cli.console import working
 from agent_sync.cli.here import context_here
 from agent_sync.cli.work.worker_views import hook_values, print_notes
-from agent_sync.errors import BadInput, Exit
+from agent_sync.errors import BadInput, BadUsage, Exit
 from agent_sync.system import clock
 from agent_sync.work.cancelling import CancelledWork, cancel_work
 from agent_sync.work.finishing import FinishedWork, GivenResult, failed_result, finish_work, parse_result
@@ -122,11 +122,11 @@ def _tell_cancelled(cancelled: CancelledWork, *, dry_run: bool) -> None:
 
 def _result_from(file: str, output: str, code: str, message: str, *, recoverable: bool) -> GivenResult:
     if sum(map(bool, (file, output, code))) > 1:
-        raise click.UsageError("Use only one of --file, --output and --fail.")
+        raise BadUsage("Use only one of --file, --output and --fail.", helps="agent-sync worker result --help")
     if code:
         return failed_result(code, message, recoverable=recoverable)
     if message or recoverable:
-        raise click.UsageError("--message and --recoverable need --fail.")
+        raise BadUsage("--message and --recoverable need --fail.", helps="agent-sync worker result --help")
     if file:
         return parse_result(_content(file))
     return parse_result(json.dumps({"output": _json_value(output)})) if output else GivenResult()

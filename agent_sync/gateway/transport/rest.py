@@ -15,6 +15,7 @@ from agent_sync.gateway.transport.line import Call, Line
 from agent_sync.gateway.transport.trouble import FailedRequest, Trouble, TroubleKind, of_response, one_line
 from agent_sync.settings import without_proxy
 from agent_sync.system import clock
+from agent_sync.system.trace import traced
 
 T = TypeVar("T")
 _FAILED = frozenset({"failure", "timed_out", "cancelled"})
@@ -89,7 +90,7 @@ class Rest:
         return github.get_repo(self._line.repository.full_name)
 
     def _send(self, call: Call, request: Callable[[Github], T]) -> T:
-        with self._line.failures.as_our_errors(call):
+        with self._line.failures.as_our_errors(call), traced(f"REST: {call.attempted}"):
             return self._line.patience.persist(lambda: self._send_once(request), is_write=call.is_write)
 
     def _send_once(self, request: Callable[[Github], T]) -> T:

@@ -18,6 +18,7 @@ from agent_sync.gateway.transport.token import Token
 from agent_sync.gateway.transport.trouble import FailedRequest, Trouble, TroubleKind, of_answer, of_response, one_line
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system import clock
+from agent_sync.system.trace import traced
 
 if TYPE_CHECKING:
     from tenacity import RetryCallState
@@ -75,7 +76,8 @@ class Wire:
     def _post(self, body: dict[str, Any]) -> "httpx.Response":
         self._counter.add()
         try:
-            return self._client.post(self._address, json=body)
+            with traced(f"GraphQL {body['query'].partition('{')[0].partition('(')[0].strip()} at {self._host}"):
+                return self._client.post(self._address, json=body)
         except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL, OSError, ValueError) as error:
             raise FailedRequest(_trouble_of(error, self._host)) from None
 

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agent_sync.setup.client.levels import Level
+from agent_sync.setup.client.levels import Level, levels
 from agent_sync.system import files
 from agent_sync.system.json_reading import read_json
+from agent_sync.worktree import Place
 
 NAME = "agent-sync"
 INSTALLED = "plugins/installed_plugins.json"
@@ -25,6 +26,12 @@ class Plugin:
     def is_active(self) -> bool:
         """Whether the client runs its hooks: to be enabled is not enough."""
         return bool(self.version)
+
+
+def plugin_at(place: Place, environment: Mapping[str, str]) -> Plugin | None:
+    """Return the plugin that is enabled in a worktree."""
+    root, main = Path(place.root), Path(place.common_dir).parent
+    return enabled_plugin(levels(root, main, environment), root, main, environment)
 
 
 def enabled_plugin(found: Sequence[Level], root: Path, main: Path, environment: Mapping[str, str]) -> Plugin | None:

@@ -50,9 +50,13 @@ class InstallPlan:
 
 @dataclass(frozen=True)
 class Choice:
-    """What is asked for: hooks and pages unless the plugin has them, a section of CLAUDE.md, records kept elsewhere."""
+    """What is asked for: hooks and pages unless the plugin has them, settings, a section of CLAUDE.md.
+
+    Records that are kept elsewhere get rules of their own.
+    """
 
     with_hooks: bool = True
+    with_settings: bool = True
     with_claude_md: bool = False
     atlas_home: str = ""
 
@@ -80,7 +84,7 @@ def installation(
         else:
             notes.append(f"{path} is yours and stays as it is; ours would not replace it.")
     changes += [FileChange(path, found, None) for path in FORMER if (found := read(path)) and is_unchanged(found)]
-    if read(SETTINGS_NAME) is None:
+    if choice.with_settings and read(SETTINGS_NAME) is None:
         changes.append(_whole(SETTINGS_NAME, None, starter().encode()))
     return InstallPlan(tuple(change for change in changes if change.before != change.after), tuple(notes))
 

@@ -35,6 +35,11 @@ def _identity(claim: Claim) -> str:
     return f"{claim.issue_number}:{claim.agent_id}"
 
 
+def about_end(claim: Claim) -> tuple[str, ...]:
+    """Return how the ids of everything begin that is said when a task ends."""
+    return (f"closed:{_identity(claim)}", f"branch:{_identity(claim)}")
+
+
 def about_pull(pull: Pull) -> tuple[str, ...]:
     """Return how the ids of everything begin that is said of how a pull request ended."""
     number = pull.number
