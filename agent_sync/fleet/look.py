@@ -12,7 +12,6 @@ from agent_sync.fleet.seen import FleetSeen, HeldTask, WorktreeSeen
 from agent_sync.fleet.worktrees import claims_of_other_clones, seen_in, with_branch
 from agent_sync.gateway.transport.address import address_of
 from agent_sync.leases.model import LeaseState, Tip
-from agent_sync.leases.refs.values import Where
 from agent_sync.system import clock
 from agent_sync.task.decision.claims_seen import ClaimAsked, ClaimsSeen
 from agent_sync.task.decision.feedback.reviews import Wake
@@ -41,7 +40,6 @@ def seen_of(context: Context, fleet: Fleet) -> FleetSeen:
     held = [_with_branch(context, one, asked.claims) for one in held]
     ready, note = _ready(context, asked.board, held)
     settings = context.settings
-    unreached = "" if fleet.where is Where.REMOTE else fleet.reason
     return FleetSeen(
         repository=_repository(context),
         looked_at=clock.now(),
@@ -51,7 +49,7 @@ def seen_of(context: Context, fleet: Fleet) -> FleetSeen:
         board_note=note,
         finished=tuple(tip.lease.renewed_at for tip in fleet.tips if tip.lease.state is LeaseState.DONE),
         paused_until=asked.paused_until,
-        stale_reason="; ".join(filter(None, [unreached, asked.trouble])),
+        stale_reason="; ".join(filter(None, [fleet.trouble, asked.trouble])),
         root=context.place.root,
         wake=Wake(settings.reviews.wake),
         remote=settings.git.remote,

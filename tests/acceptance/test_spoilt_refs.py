@@ -121,11 +121,11 @@ def test_ref_in_the_way_of_what_was_known(theatre):
     """A claim that was replaced by a folder of refs spoils no later look of those who knew it."""
     other = beside(theatre, "bob")
     assert other.stage.command("claim", "43").status == 0
-    assert "#43 coding" in theatre.stage.command("status", "--all").stdout
+    assert "#43 Describe the cache in the README · is coding" in theatre.stage.command("status", "--all").stdout
     theatre.git("push", "-q", "origin", ":refs/agentsync/claims/43")
     plant(theatre, "refs/agentsync/claims/43/x", lease())
     shown = theatre.stage.command("status", "--all").stdout
-    assert "#43 · unreadable: The ref" in shown
+    assert "#43 Describe the cache in the README · its claim cannot be read: The ref" in shown
     assert shown.endswith("From origin, just now.")
 
 

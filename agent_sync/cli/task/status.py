@@ -43,7 +43,7 @@ class StatusAnswers:
 @click.command("status")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.option("--watch", is_flag=True, help="Look again and again until interrupted; inside a session once.")
-@click.option("--all", "everywhere", is_flag=True, help="Every claim of the repository, on whatever machine.")
+@click.option("--all", "everywhere", is_flag=True, help="Every task of the repository, in four lanes.")
 @click.option("--offline", is_flag=True, help="Only what is known here, without asking GitHub.")
 def command(*, as_json: bool, watch: bool, everywhere: bool, offline: bool) -> None:
     """Show claim, recovery record, branch, pull request, CI, issue and card side by side, and mark what disagrees.
@@ -53,11 +53,12 @@ def command(*, as_json: bool, watch: bool, everywhere: bool, offline: bool) -> N
       agent-sync status
       agent-sync status --json | jq .claim.phase
       agent-sync status --all
+      agent-sync status --all --json | jq '.tasks[] | select(.lane == "needs_you")'
     """
-    context = context_here()
     if everywhere:
-        show_all(context, as_json=as_json)
+        show_all(context_here(keeps_record=False), as_json=as_json)
         return
+    context = context_here()
     # A tool call of an agent would never end.
     is_watching = watch and not is_session(context)
     instead_of_watch = _WATCHING if is_watching else _NOT_WATCHED if watch else ""
