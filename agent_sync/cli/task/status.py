@@ -56,7 +56,7 @@ def command(*, as_json: bool, watch: bool, everywhere: bool, offline: bool) -> N
       agent-sync status --all --json | jq '.tasks[] | select(.lane == "needs_you")'
     """
     if everywhere:
-        show_all(context_here(keeps_record=False), as_json=as_json)
+        _show_fleet(context_here(keeps_record=False), as_json=as_json, watches=watch)
         return
     context = context_here()
     # A tool call of an agent would never end.
@@ -69,6 +69,15 @@ def command(*, as_json: bool, watch: bool, everywhere: bool, offline: bool) -> N
         sys.stdout.flush()
         time.sleep(max(5.0, context.settings.checks.backoff_s))
         context = context_here()
+
+
+def _show_fleet(context: Context, *, as_json: bool, watches: bool) -> None:
+    if not watches or is_session(context):
+        show_all(context, as_json=as_json)
+        return
+    from agent_sync.cli.fleet.watch import watch
+
+    watch(context, everywhere=True, as_values=as_json)
 
 
 def _show(context: Context, *, as_json: bool, offline: bool, instead_of_watch: str) -> None:

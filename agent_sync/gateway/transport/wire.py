@@ -75,9 +75,11 @@ class Wire:
     def _post(self, body: dict[str, Any]) -> "httpx.Response":
         self._counter.add()
         try:
-            return self._client.post(self._address, json=body)
+            response = self._client.post(self._address, json=body)
         except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL, OSError, ValueError) as error:
             raise FailedRequest(_trouble_of(error, self._host)) from None
+        self._counter.limits = response.headers
+        return response
 
 
 def verification(address: str) -> ssl.SSLContext:
