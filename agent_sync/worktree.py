@@ -53,6 +53,9 @@ REFUSING_REMOTES = "refusals.json"
 FUTURE_LEASES = "sightings.json"
 # Shared by all worktrees: for each session the worktrees in which it has claimed something.
 SESSION_NOTES = "sessions"
+# fleet, shared by all worktrees: what a person was told of, and when
+FLEET_TOLD = "fleet-told.json"
+FLEET_TOLD_LOCK = "fleet-told.lock"
 
 _LONGEST_ID = 100
 _LARGEST_NOTE, _MOST_PLACES = 1 << 16, 20

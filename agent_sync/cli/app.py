@@ -74,13 +74,33 @@ def _hook_page(name: str) -> click.Command:
     return click.Command(name, help=text)
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="agent-sync")
 @click.option("-v", "--debug", is_flag=True, help="Show the programs run and the requests sent.")
-def app(*, debug: bool) -> None:
-    """Take a coding agent's task on GitHub from claim to close."""
+@click.pass_context
+def app(ctx: click.Context, *, debug: bool) -> None:
+    """Take a coding agent's task on GitHub from claim to close.
+
+    Without a command: every task of this repository, in four lanes.
+    """
     if debug:
         trace_on_stderr()
+    if ctx.invoked_subcommand is None:
+        _show_fleet(ctx)
+
+
+def _show_fleet(ctx: click.Context) -> None:
+    """Show the fleet of the repository one is in; elsewhere there is none, and help is of more use."""
+    from agent_sync.quiet.answer import process_dir
+    from agent_sync.worktree import place_of
+
+    if place_of([process_dir()], "") is None:
+        click.echo(ctx.get_help())
+        return
+    from agent_sync.cli.fleet.fleet import show_all
+    from agent_sync.cli.here import context_here
+
+    show_all(context_here(keeps_record=False), as_json=False)
 
 
 def run() -> NoReturn:

@@ -15,6 +15,7 @@ COMMANDS = {
         "Compare git, PR, CI, issue, card, lease and record; repair what is ours.",
     ),
     "review": ("agent_sync.cli.task.review", "Show, answer and resolve what reviewers said on the PR."),
+    "watch": ("agent_sync.cli.fleet.watch", "Show every task live, and look after those without a session."),
     "next": ("agent_sync.cli.task.next", "List the tasks that are ready to claim."),
     "board": ("agent_sync.cli.task.board", "Show the board in columns."),
     "log": ("agent_sync.cli.task.log", "Show what agent-sync did here, newest last."),
@@ -46,7 +47,7 @@ COMMANDS = {
 # Section → the commands that the first help shows, and the others that `help --all` adds.
 SECTIONS = {
     "Daily": (("claim", "status", "handoff", "done", "release"), ("push", "sync", "explain", "reconcile", "review")),
-    "Fleet": (("next", "board", "log"), ()),
+    "Fleet": (("watch", "next", "board", "log"), ()),
     "Gates": (("gate",), ("validate",)),
     "Record": (
         ("record", "resume"),

@@ -1,7 +1,7 @@
 """Looks at a whole fleet: one fetch of refs, one request for a hundred claims, one for the board, and this machine."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from agent_sync.context import Context
@@ -11,8 +11,8 @@ from agent_sync.fleet.ready import free_issues
 from agent_sync.fleet.seen import FleetSeen, HeldTask, WorktreeSeen
 from agent_sync.fleet.worktrees import claims_of_other_clones, seen_in, with_branch
 from agent_sync.gateway.transport.address import address_of
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.model import LeaseState, Tip
-from agent_sync.leases.refs.values import Where
 from agent_sync.system import clock
 from agent_sync.task.decision.claims_seen import ClaimAsked, ClaimsSeen
 from agent_sync.task.decision.feedback.reviews import Wake
@@ -29,19 +29,22 @@ class _Asked:
     paused_until: datetime | None = None
 
 
-def look(context: Context) -> FleetSeen:
+def look(context: Context, *, everywhere: bool = True, asks_github: bool = True) -> FleetSeen:
     """Return everything that the view of the fleet is made of; what cannot be had is said, never left out."""
-    return seen_of(context, read_fleet(context))
+    return seen_of(context, read_fleet(context), everywhere=everywhere, asks_github=asks_github)
 
 
-def seen_of(context: Context, fleet: Fleet) -> FleetSeen:
-    """Return the fleet whose refs were read, with what GitHub and this machine know of it."""
+def seen_of(context: Context, fleet: Fleet, *, everywhere: bool = True, asks_github: bool = True) -> FleetSeen:
+    """Return the fleet whose refs were read, or this clone's part of it, with what GitHub and this machine know."""
     held = _held(context, fleet)
-    asked = _ask_github(context, [_question(one) for one in held if one.issue])
+    if not everywhere:
+        own = {one.root for one in fleet.here}
+        held = [one for one in held if one.here and one.here.root in own]
+    questions = [_question(one) for one in held if one.issue]
+    asked = _ask_github(context, questions) if asks_github else _Asked()
     held = [_with_branch(context, one, asked.claims) for one in held]
     ready, note = _ready(context, asked.board, held)
     settings = context.settings
-    unreached = "" if fleet.where is Where.REMOTE else fleet.reason
     return FleetSeen(
         repository=_repository(context),
         looked_at=clock.now(),
@@ -51,11 +54,12 @@ def seen_of(context: Context, fleet: Fleet) -> FleetSeen:
         board_note=note,
         finished=tuple(tip.lease.renewed_at for tip in fleet.tips if tip.lease.state is LeaseState.DONE),
         paused_until=asked.paused_until,
-        stale_reason="; ".join(filter(None, [unreached, asked.trouble])),
+        stale_reason="; ".join(filter(None, [fleet.trouble, asked.trouble])),
         root=context.place.root,
         wake=Wake(settings.reviews.wake),
         remote=context.remotes.base,
         allowance_s=settings.lease.allowance_s,
+        quiet_s=settings.fleet.quiet_s,
         merges_itself=bool(settings.pr.auto_merge),
     )
 

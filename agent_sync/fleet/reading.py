@@ -48,6 +48,8 @@ class Fleet:
     unreadable: tuple[Unreadable, ...]
     hooks: tuple[FleetHook, ...]
     here: tuple[WorktreeClaim, ...]
+    # Why the remote, which has more, could not be asked.
+    trouble: str = ""
 
 
 def read_fleet(context: Context) -> Fleet:
@@ -61,7 +63,13 @@ def read_fleet(context: Context) -> Fleet:
     unreadable = tuple(one for one in found if isinstance(one, Unreadable))
     hooks = work_hooks(there) or work_hooks(here)
     return Fleet(
-        reach.where, reach.reason, tuple(tips[key] for key in sorted(tips)), unreadable, hooks, claims_here(context)
+        reach.where,
+        reach.reason,
+        tuple(tips[key] for key in sorted(tips)),
+        unreadable,
+        hooks,
+        claims_here(context),
+        reach.reason if reach.is_trouble else "",
     )
 
 
@@ -119,6 +127,7 @@ class _Reach:
 
     where: Where
     reason: str = ""
+    is_trouble: bool = False
 
 
 def _fetch(context: Context) -> _Reach:
@@ -127,5 +136,5 @@ def _fetch(context: Context) -> _Reach:
     # Not all that lies there: a rescue holds as many files as its worktree did.
     trouble = transport.fetch([CLAIMS, HOOKS])
     if trouble:
-        return _Reach(Where.CLONE, f"{context.remotes.base} cannot be reached: {trouble}")
+        return _Reach(Where.CLONE, f"{context.remotes.base} cannot be reached: {trouble}", is_trouble=True)
     return _Reach(transport.where, transport.reason)

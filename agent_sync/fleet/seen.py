@@ -1,9 +1,9 @@
 """What a look at a fleet came to: every held issue from all sides from which it can be seen, and what is ready."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.model import Lease
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.decision.claims_seen import ClaimsSeen

@@ -1,9 +1,9 @@
 """Puts what is known of one claim together: its situation, its pull request, and the last sign of work on it."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from agent_sync.fleet.seen import KEPT_BY_WATCH, FleetSeen, HeldTask, Session
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.model import Lease, LeaseProof, Tip
 from agent_sync.leases.refs.values import Where
 from agent_sync.leases.rules import SLUNG, HoldingState, heard_of_at, holding_state, is_expired

@@ -1,11 +1,12 @@
 """Says whose turn it is in a task, and why: the one place that puts a task into a lane."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import assert_never
 
 from agent_sync.fleet.seen import FleetSeen, Session
 from agent_sync.fleet.standing import Standing, is_closed_under, worker_of
 from agent_sync.fleet.view import Lane
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.words import span
 from agent_sync.task.claim.phases import WithheldBy
 from agent_sync.task.decision import situations as s
@@ -241,7 +242,7 @@ def _hook_turn(standing: Standing, worker: str) -> Turn:
 def _lease_turn(standing: Standing) -> Turn:
     """Return whose turn it is where only a lease is known, or not even that."""
     if standing.held.trouble:
-        return Turn(Lane.NEEDS_YOU, YOU, f"its claim cannot be read: {_plain(standing.held.trouble)}")
+        return Turn(Lane.NEEDS_YOU, YOU, _plain(standing.held.trouble))
     seen = f", last seen {standing.last_sign:%H:%M} UTC" if standing.last_sign else ""
     return _agents(standing, f"how it stands is not known{seen}")
 

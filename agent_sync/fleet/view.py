@@ -1,10 +1,11 @@
 """The view of a fleet as values: lanes, tasks, and the same for programs."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.task.decision.situations import Situation
 
 
@@ -83,7 +84,7 @@ def as_json(view: FleetView) -> dict[str, Any]:
     """Return the view for programs."""
     return {
         "repository": view.repository,
-        "tasks": [_task_values(task) for task in view.tasks],
+        "tasks": [task_values(task) for task in view.tasks],
         "counts": {lane.value: count for lane, count in view.counts.items()},
         "looked_at": view.looked_at.isoformat(),
         "paused_until": _moment(view.paused_until),
@@ -93,7 +94,35 @@ def as_json(view: FleetView) -> dict[str, Any]:
     }
 
 
-def _task_values(task: FleetTask) -> dict[str, Any]:
+def view_of(values: Mapping[str, Any]) -> FleetView:
+    """Return the view that another process has printed for programs; it names situations, and does not carry them."""
+    return FleetView(
+        repository=values["repository"],
+        tasks=tuple(_task_of(task) for task in values["tasks"]),
+        looked_at=datetime.fromisoformat(values["looked_at"]),
+        paused_until=_moment_of(values["paused_until"]),
+        stale_reason=values["stale_reason"],
+        finished_today=values["finished_today"],
+        board_note=values["board_note"],
+    )
+
+
+def _task_of(values: Mapping[str, Any]) -> FleetTask:
+    names = ("repository", "title", "reason", "who", "agent", "host", "worktree", "ci", "review", "attempts")
+    return FleetTask(
+        **{name: values[name] for name in names},
+        issue=values["issue"] or 0,
+        situation=None,
+        lane=Lane(values["lane"]),
+        since=_moment_of(values["since"]),
+        pull=FleetPull(**values["pull"]) if values["pull"] else None,
+        next_sentence=values["sentence"],
+        next_command=values["next"],
+    )
+
+
+def task_values(task: FleetTask) -> dict[str, Any]:
+    """Return one task for programs."""
     return {
         "repository": task.repository,
         "issue": task.issue or None,
@@ -113,6 +142,10 @@ def _task_values(task: FleetTask) -> dict[str, Any]:
         "sentence": task.next_sentence,
         "next": task.next_command,
     }
+
+
+def _moment_of(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
 
 
 def _moment(at: datetime | None) -> str | None:

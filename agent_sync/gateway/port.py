@@ -14,6 +14,7 @@ from agent_sync.task.failures.failure import JobOutput
 
 if TYPE_CHECKING:
     from agent_sync.gateway.abilities import Ability
+    from agent_sync.gateway.transport.budget import ApiBudget
 
 
 class Gateway(Protocol):
@@ -26,6 +27,14 @@ class Gateway(Protocol):
     @property
     def requests(self) -> int:
         """How many requests have gone out so far."""
+
+    @property
+    def budget(self) -> "ApiBudget | None":
+        """What is left of this hour's points, as the last answer stated it; None before the first."""
+
+    @property
+    def budget_key(self) -> str:
+        """What stands for this token wherever its budget is noted."""
 
     def lookup(self, *, branch: str, issue: int) -> Lookup:
         """Return everything that opening a pull request for `branch` depends on."""

@@ -90,6 +90,25 @@ class NotifySettings(Section):
         Literal["now", "later"],
         Field(description="`later` keeps what the agent should know for the next prompt and saves a model turn"),
     ] = "now"
+    command: Annotated[
+        str,
+        Field(
+            max_length=1000,
+            description="Run by `agent-sync watch` when a task comes to need a person, without a shell, "
+            "with JSON on its standard input",
+        ),
+    ] = ""
+
+
+class FleetSettings(Section):
+    """How all tasks of the repository are watched together."""
+
+    quiet_s: Annotated[
+        Seconds, Field(description="Longest time without a sign of work before a person is asked about a task")
+    ] = 3600
+    reserve: Annotated[
+        Count, Field(description="API points of each hour that `agent-sync watch` leaves to people and sessions")
+    ] = 500
 
 
 class ChecksSettings(Section):
@@ -269,6 +288,7 @@ class Settings(Section):
     board: BoardSettings = BoardSettings()
     pr: PullSettings = PullSettings()
     notify: NotifySettings = NotifySettings()
+    fleet: FleetSettings = FleetSettings()
     checks: ChecksSettings = ChecksSettings()
     reviews: ReviewSettings = ReviewSettings()
     idle: IdleSettings = IdleSettings()

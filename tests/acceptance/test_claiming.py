@@ -83,8 +83,8 @@ def test_second_claim_is_refused(theatre):
     assert root.endswith("demo-43")
     assert theatre.stage.claim()["issue_number"] == 42
     listed = theatre.stage.command("status", "--all").stdout
-    assert "#42 coding" in listed
-    assert "#43 coding" in listed
+    assert "#42 Fix race condition in cache · is coding" in listed
+    assert "#43 Describe the cache in the README · is coding" in listed
 
 
 def test_own_claim_is_restored(theatre):

@@ -335,20 +335,29 @@ def test_status_shows_everybody(theatre):
     assert "The claim holds for everyone who uses origin. Epoch 1" in other.stage.command("status").stdout
     listed = theatre.stage.command("status", "--all")
     assert git_requests(theatre) == ["git-upload-pack"]
-    first, second, last = listed.stdout.splitlines()
-    assert first.startswith(f'#42 coding · "{theatre.stage.claim()["agent_id"]} (')
-    assert first.endswith(f"never expires · in {theatre.stage.root} · next: agent-sync handoff --summary TEXT")
-    assert second.startswith(f'#43 coding · "{other.stage.claim()["agent_id"]} (')
-    assert "expires in 59 min" in second
+    assert theatre.operations() == ["Claims", "Board"]
+    _needs_you, _nothing, working, first, second, *_rest, last = listed.stdout.splitlines()
+    assert working == "Working (2)"
+    assert first.startswith("#42 Fix race condition in cache · is coding · CI - · ")
+    assert f" · {theatre.stage.claim()['agent_id']}@" in first
+    assert first.endswith(" · next: agent-sync handoff --summary TEXT")
+    assert second.startswith("#43 Describe the cache in the README · is coding · CI - · ")
+    assert f" · {other.stage.claim()['agent_id']}@" in second
+    assert second.endswith(" · next: agent-sync watch")
     assert last == "From origin, just now."
     rows = json.loads(theatre.stage.command("status", "--all", "--json").stdout)
     assert [(row["issue"], row["mode"], row["expired"]) for row in rows["claims"]] == [
         (42, "manual", False),
         (43, "auto", False),
     ]
+    assert [row["expiry"] for row in rows["claims"]] == ["never expires", "expires in 59 min"]
+    assert [row["holder"].partition(" (")[0] for row in rows["claims"]] == [
+        theatre.stage.claim()["agent_id"],
+        other.stage.claim()["agent_id"],
+    ]
     theatre.git("remote", "set-url", "origin", "http://127.0.0.1:9/octo/demo.git")
     offline = theatre.stage.command("status", "--all").stdout
-    assert "#43 coding" in offline
+    assert "#43 Describe the cache in the README · is coding" in offline
     assert "Only what this clone knows: origin cannot be reached" in offline
 
 

@@ -83,7 +83,7 @@ def everything_else_works(theatre, *, free="42"):
 def test_spoilt_claim_is_unreadable_and_nothing_else(theatre, content):
     """A claim ref that holds nonsense is listed with the reason and cannot be claimed; all others can."""
     planted = plant(theatre, "refs/agentsync/claims/43", content)
-    assert "#43 · unreadable: The claim of #43 " in everything_else_works(theatre)
+    assert "#43 Describe the cache in the README · The claim of #43 " in everything_else_works(theatre)
     for options in ([], ["--take-over"], ["--take-over", "--yes"]):
         played = theatre.stage.command("claim", "43", *options)
         assert played.status == 1, told(played)
@@ -121,11 +121,11 @@ def test_ref_in_the_way_of_what_was_known(theatre):
     """A claim that was replaced by a folder of refs spoils no later look of those who knew it."""
     other = beside(theatre, "bob")
     assert other.stage.command("claim", "43").status == 0
-    assert "#43 coding" in theatre.stage.command("status", "--all").stdout
+    assert "#43 Describe the cache in the README · is coding" in theatre.stage.command("status", "--all").stdout
     theatre.git("push", "-q", "origin", ":refs/agentsync/claims/43")
     plant(theatre, "refs/agentsync/claims/43/x", lease())
     shown = theatre.stage.command("status", "--all").stdout
-    assert "#43 · unreadable: The ref" in shown
+    assert "#43 Describe the cache in the README · The ref" in shown
     assert shown.endswith("From origin, just now.")
 
 

@@ -6,6 +6,7 @@ from typing import Never
 from agent_sync.gateway.abilities import Ability
 from agent_sync.gateway.port import Gateway
 from agent_sync.gateway.ref_values import ApiCommit, TreeEntry
+from agent_sync.gateway.transport.budget import ApiBudget
 from agent_sync.task.decision.actions import CardChange, CloseTask, OpenPull
 from agent_sync.task.decision.claims_seen import ClaimAsked, ClaimsSeen
 from agent_sync.task.decision.facts import NOTHING_WATCHED, Card, ClosingFacts, Lookup, NoCard, Pull, Watched
@@ -22,6 +23,16 @@ class UnaskedGitHub(Gateway):
     def requests(self) -> int:
         """No request goes out."""
         return 0
+
+    @property
+    def budget(self) -> ApiBudget | None:
+        """Nothing is known."""
+        return None
+
+    @property
+    def budget_key(self) -> str:
+        """No token is used."""
+        return ""
 
     def lookup(self, *, branch: str, issue: int) -> Lookup:
         """Fail."""

@@ -1,45 +1,62 @@
-"""`agent-sync status --all`: every claim of the repository, whoever holds it."""
+"""`agent-sync` and `agent-sync status --all`: every task of the repository, whoever holds it."""
 
 import json
+import sys
 from datetime import datetime
 from typing import Any
 
 import click
 
 from agent_sync.cli.console import working
+from agent_sync.cli.fleet.lanes import drawn, head_line, plain_lines
 from agent_sync.cli.telling import situation_values
 from agent_sync.context import Context
+from agent_sync.fleet.look import seen_of
+from agent_sync.fleet.projection import FleetView, as_json, project
 from agent_sync.fleet.reading import Fleet, FleetHook, WorktreeClaim, read_fleet
 from agent_sync.leases.model import Lease, LeaseState, Tip
 from agent_sync.leases.refs.values import Where
 from agent_sync.leases.rules import expires_at, is_expired
 from agent_sync.leases.words import span
 from agent_sync.system import clock
-from agent_sync.task.decision.next_step import next_step
 from agent_sync.task.decision.outside_text import one_line, quoted
-from agent_sync.task.situation_here import situation_of
-from agent_sync.worktree import worktree
 
 
 def show_all(context: Context, *, as_json: bool) -> None:
-    """List what is held, where, since when and until when; this clone's own worktrees are named."""
-    with working("asking the remote"):
-        seen = read_fleet(context)
-    rows = rows_of(seen, clock.now(), allowance_s=context.settings.lease.allowance_s)
-    for row in rows:
-        row.update(_situation_columns(context, seen, row["root"]))
+    """Print the fleet in its lanes, and its work hooks; scripts get the leases behind it too."""
+    with working("asking the remote and GitHub"):
+        refs = read_fleet(context)
+        seen = seen_of(context, refs)
+    now = clock.now()
+    view = project(seen, now)
     if as_json:
-        hooks = [{"worker": hook.worker, "status": hook.status, "trouble": hook.trouble} for hook in seen.hooks]
-        values = {"where": seen.where.value, "reason": seen.reason, "claims": rows, "hooks": hooks}
-        click.echo(json.dumps(values, ensure_ascii=False))
+        click.echo(json.dumps(fleet_values(context, refs, view, now), ensure_ascii=False))
         return
-    for row in rows:
-        click.echo(line_of(row))
-    for hook in seen.hooks:
+    if sys.stdout.isatty():
+        _draw(view, now)
+    else:
+        for line in plain_lines(view, now):
+            click.echo(line)
+    for hook in refs.hooks:
         click.echo(_hook_line(hook))
-    if not rows:
-        click.echo("No issue of this repository is claimed.")
-    click.echo(_reach(context, seen))
+    click.echo(_reach(context, refs))
+
+
+def fleet_values(context: Context, refs: Fleet, view: FleetView, now: datetime) -> dict[str, Any]:
+    """Return the fleet for programs: its tasks, and the leases and work hooks they were found in."""
+    rows = rows_of(refs, now, allowance_s=context.settings.lease.allowance_s)
+    for row in rows:
+        row.update(_situation_columns(view, row["root"]))
+    hooks = [{"worker": hook.worker, "status": hook.status, "trouble": hook.trouble} for hook in refs.hooks]
+    return as_json(view) | {"where": refs.where.value, "reason": refs.reason, "claims": rows, "hooks": hooks}
+
+
+def _draw(view: FleetView, now: datetime) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    console.print(head_line(view), style="bold", markup=False)
+    console.print(drawn(view, now))
 
 
 def rows_of(seen: Fleet, now: datetime, *, allowance_s: float) -> list[dict[str, Any]]:
@@ -52,25 +69,12 @@ def rows_of(seen: Fleet, now: datetime, *, allowance_s: float) -> list[dict[str,
     return sorted(rows, key=lambda row: (row["issue"] or 0, row["root"] or ""))
 
 
-def line_of(row: dict[str, Any]) -> str:
-    """Return one row as people read it."""
-    issue = f"#{row['issue']}" if row["issue"] else "?"
-    who = quoted(row["holder"]) if row["holder"] else ""
-    parts = [f"{issue} {row['phase'] or ''}".rstrip(), who, row["age"] and f"{row['age']} old", row["expiry"]]
-    own = f"in {row['root']}" if row["root"] else ""
-    only = "this clone only" if row["where"] == Where.CLONE else ""
-    following = f"next: {row['next']}" if row["next"] else ""
-    return " · ".join(part for part in (*parts, only, own, row["trouble"], following) if part)
-
-
-def _situation_columns(context: Context, seen: Fleet, root: str | None) -> dict[str, Any]:
+def _situation_columns(view: FleetView, root: str | None) -> dict[str, Any]:
     """Return how the task of a worktree of this clone stands; of others only their lease is known."""
-    held = next((one for one in seen.here if one.root == root and one.claim), None)
-    if held is None:
+    task = next((task for task in view.tasks if root and task.worktree == root), None)
+    if task is None or task.situation is None:
         return {}
-    place = worktree(held.root)
-    stands = situation_of(context.at(place), held.claim) if place else None
-    return {"situation": situation_values(stands), "next": next_step(stands).command} if stands else {}
+    return {"situation": situation_values(task.situation), "next": task.next_command}
 
 
 def _lease_row(tip: Tip, here: tuple[WorktreeClaim, ...], now: datetime, allowance_s: float) -> dict[str, Any]:

@@ -45,7 +45,7 @@ class StatusAnswers:
 @click.command("status")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.option("--watch", is_flag=True, help="Look again and again until interrupted; inside a session once.")
-@click.option("--all", "everywhere", is_flag=True, help="Every claim of the repository, on whatever machine.")
+@click.option("--all", "everywhere", is_flag=True, help="Every task of the repository, in four lanes.")
 @click.option("--offline", is_flag=True, help="Only what is known here, without asking GitHub.")
 def command(*, as_json: bool, watch: bool, everywhere: bool, offline: bool) -> None:
     """Show claim, recovery record, branch, pull request, CI, issue and card side by side, and mark what disagrees.
@@ -55,11 +55,12 @@ def command(*, as_json: bool, watch: bool, everywhere: bool, offline: bool) -> N
       agent-sync status
       agent-sync status --json | jq .claim.phase
       agent-sync status --all
+      agent-sync status --all --json | jq '.tasks[] | select(.lane == "needs_you")'
     """
-    context = context_here()
     if everywhere:
-        show_all(context, as_json=as_json)
+        _show_fleet(context_here(keeps_record=False), as_json=as_json, watches=watch)
         return
+    context = context_here()
     # A tool call of an agent would never end.
     is_watching = watch and not is_session(context)
     instead_of_watch = _WATCHING if is_watching else _NOT_WATCHED if watch else ""
@@ -70,6 +71,15 @@ def command(*, as_json: bool, watch: bool, everywhere: bool, offline: bool) -> N
         sys.stdout.flush()
         time.sleep(max(5.0, context.settings.checks.backoff_s))
         context = context_here()
+
+
+def _show_fleet(context: Context, *, as_json: bool, watches: bool) -> None:
+    if not watches or is_session(context):
+        show_all(context, as_json=as_json)
+        return
+    from agent_sync.cli.fleet.watch import watch
+
+    watch(context, everywhere=True, as_values=as_json)
 
 
 def _show(context: Context, *, as_json: bool, offline: bool, instead_of_watch: str) -> None:

@@ -1,7 +1,8 @@
 """One repository's GitHub as one token reaches it: sends documents, counts, and lets only our own errors out."""
 
+import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field
 from datetime import timedelta
@@ -38,6 +39,7 @@ from agent_sync.system import clock
 
 if TYPE_CHECKING:
     from agent_sync.context import Context
+    from agent_sync.gateway.transport.budget import ApiBudget
     from agent_sync.gateway.transport.wire import Patience, Sleep, Wire
 
 _SPREAD = re.compile(r"\.\.\.([A-Z]\w*)")
@@ -48,6 +50,8 @@ class Counter:
     """How many requests have gone out, repeated ones included."""
 
     requests: int = 0
+    # The headers of the last answer of the GraphQL interface, which state what is left.
+    limits: Mapping[str, str] = field(default_factory=dict)
 
     def add(self) -> None:
         """Count one."""
@@ -210,6 +214,18 @@ class Line:
     def requests(self) -> int:
         """How many requests have gone out so far, repeated ones included."""
         return self.counter.requests
+
+    @property
+    def budget(self) -> "ApiBudget | None":
+        """What is left of this hour's points, as the last answer stated it."""
+        from agent_sync.gateway.transport.budget import budget_in
+
+        return budget_in(self.counter.limits)
+
+    @property
+    def budget_key(self) -> str:
+        """What stands for this token on this GitHub, wherever its budget is noted; it tells nothing of the token."""
+        return hashlib.sha256(f"{self.endpoint.host}\0{self.token.secret}".encode()).hexdigest()[:16]
 
     @property
     def names(self) -> dict[str, str]:

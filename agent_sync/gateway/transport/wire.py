@@ -77,9 +77,11 @@ class Wire:
         self._counter.add()
         try:
             with traced(f"GraphQL {body['query'].partition('{')[0].partition('(')[0].strip()} at {self._host}"):
-                return self._client.post(self._address, json=body)
+                response = self._client.post(self._address, json=body)
         except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL, OSError, ValueError) as error:
             raise FailedRequest(_trouble_of(error, self._host)) from None
+        self._counter.limits = response.headers
+        return response
 
 
 def verification(address: str) -> ssl.SSLContext:

@@ -1,8 +1,9 @@
 """Many claims as GitHub sees them at once: each with its issue, its pull request, and when what happened to it."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.task.decision.facts import Pull
 
 

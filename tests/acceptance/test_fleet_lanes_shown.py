@@ -1,0 +1,117 @@
+"""The fleet as a person and a script see it: `agent-sync` without arguments, and `status --all`."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+
+from support.clones import beside
+
+LANES = ("Needs you", "Working", "Waiting", "Ready")
+
+
+def lanes_in(printed: str) -> dict[str, list[str]]:
+    """Return the numbers of the tasks that are printed below each lane."""
+    found: dict[str, list[str]] = {}
+    for line in printed.splitlines():
+        name, _, count = line.partition(" (")
+        if name in LANES and count.endswith(")"):
+            found[name] = []
+        elif line.startswith("#") and found:
+            found[list(found)[-1]].append(line.split(" ")[0])
+    return found
+
+
+def test_an_empty_fleet_has_four_lanes(theatre):
+    """Without any claim all four lanes are there with their counts, and the empty ones say so in a sentence."""
+    played = theatre.stage.command()
+    assert played.status == 0, played.stderr
+    assert lanes_in(played.stdout) == {"Needs you": [], "Working": [], "Waiting": [], "Ready": ["#42", "#43"]}
+    assert "Needs you (0)\n  Nothing needs you." in played.stdout
+    assert "Working (0)\n  No agent is working. Start one: agent-sync claim --next" in played.stdout
+    assert "Waiting (0)\n  Nothing waits." in played.stdout
+    assert played.stdout == theatre.stage.command("status", "--all").stdout
+
+
+def test_every_task_is_in_its_lane_on_one_line(theatre):
+    """A green pull request needs a merge, one with running CI waits, and each line has number, CI and a command."""
+    other = beside(theatre, "bob")
+    for theirs, issue in ((theatre, "42"), (other, "43")):
+        assert theirs.stage.command("claim", issue).status == 0
+        theirs.stage.commit("work.txt", issue, "Work")
+        assert theirs.stage.command("handoff", "--summary", "Work").status == 0
+    theatre.stage.act("add_check", pull=45, name="test", status="completed", conclusion="success")
+    theatre.stage.act("add_check", pull=46, name="test", status="in_progress")
+    played = theatre.stage.command()
+    assert theatre.operations() == ["Claims", "Board"]
+    assert lanes_in(played.stdout) == {"Needs you": ["#42"], "Working": [], "Waiting": ["#43"], "Ready": []}
+    merge, waiting = (line for line in played.stdout.splitlines() if line.startswith("#"))
+    assert "CI passed; merge it? · CI green" in merge
+    assert merge.endswith(f"next: gh pr merge {theatre.stage.url}/octo/demo/pull/45")
+    assert "for CI, 0 of 1 done · CI running" in waiting
+    values = json.loads(theatre.stage.command("status", "--all", "--json").stdout)
+    assert [(task["issue"], task["situation"], task["lane"]) for task in values["tasks"]] == [
+        (42, "AwaitingMerge", "needs_you"),
+        (43, "Watching", "waiting"),
+    ]
+    assert values["counts"] == {"needs_you": 1, "working": 0, "waiting": 1, "ready": 0}
+    # What scripts read before there were tasks.
+    assert [row["issue"] for row in values["claims"]] == [42, 43]
+    assert values["claims"][0]["situation"]["name"] == "AwaitingMerge"
+    assert values["hooks"] == []
+
+
+def test_foreign_titles_are_shown_as_text(theatre):
+    """Neither markup nor escape sequences of a title reach the terminal."""
+    theatre.stage.act("add_issue", title="[red]Fix[/red] \x1b]8;;http://evil\x07it", status="Todo")
+    shown = on_terminal(theatre)
+    assert "[red]Fix[/red] ]8;;http://evilit" in shown
+    assert "\x1b]8" not in shown
+
+
+def on_terminal(theatre) -> str:
+    """Return what a person at a terminal sees."""
+    ours, theirs = pty.openpty()
+    environment = theatre.stage.environment | {"TERM": "xterm", "COLUMNS": "100", "LINES": "40"}
+    with subprocess.Popen(
+        [sys.executable, "-m", "agent_sync"], cwd=theatre.stage.root, env=environment, stdout=theirs, stderr=theirs
+    ) as process:
+        os.close(theirs)
+        seen = b""
+        while chunk := _read(ours):
+            seen += chunk
+        assert process.wait() == 0, seen
+    os.close(ours)
+    return seen.decode()
+
+
+def _read(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, 1 << 16)
+    except OSError:
+        # The other end is closed.
+        return b""
+
+
+def test_outside_a_repository_there_is_help(theatre, tmp_path):
+    """Where there is no repository there is no fleet: help is shown."""
+    done = subprocess.run(
+        [sys.executable, "-m", "agent_sync"],
+        cwd=tmp_path,
+        env=theatre.stage.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, "Usage:" in done.stdout) == (0, True)
+
+
+def test_without_github_the_fleet_says_so(theatre):
+    """A GitHub that does not answer leaves what is known here, marked as old; never an empty board."""
+    theatre.stage.command("claim", "42")
+    theatre.fault("status:502", times=20, path="/graphql")
+    played = theatre.stage.command()
+    assert played.status == 0
+    assert lanes_in(played.stdout)["Working"] == ["#42"]
+    assert "Not up to date: GitHub could not be asked: " in played.stdout
