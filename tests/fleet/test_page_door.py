@@ -13,7 +13,11 @@ ACT = {"origin": "http://127.0.0.1:8400", "content-type": "application/json", "x
 
 REFUSED = {
     "another host": ({"host": "evil.example"}, "/place/", HTTPStatus.MISDIRECTED_REQUEST),
-    "a host that begins with ours": ({"host": "127.0.0.1.evil.example:8400"}, "/place/", HTTPStatus.MISDIRECTED_REQUEST),
+    "a host that begins with ours": (
+        {"host": "127.0.0.1.evil.example:8400"},
+        "/place/",
+        HTTPStatus.MISDIRECTED_REQUEST,
+    ),
     "another port": ({"host": "127.0.0.1:3000"}, "/place/", HTTPStatus.MISDIRECTED_REQUEST),
     "no host": ({"host": ""}, "/place/", HTTPStatus.MISDIRECTED_REQUEST),
     "another host at the way in": ({"host": "evil.example"}, "/enter", HTTPStatus.MISDIRECTED_REQUEST),
