@@ -18,6 +18,7 @@ COMMANDS = {
     "watch": ("agent_sync.cli.fleet.watch", "Show every task live, and look after those without a session."),
     "next": ("agent_sync.cli.task.next", "List the tasks that are ready to claim."),
     "board": ("agent_sync.cli.task.board", "Show the board in columns."),
+    "ui": ("agent_sync.cli.fleet.ui", "Show the fleet in the browser."),
     "log": ("agent_sync.cli.task.log", "Show what agent-sync did here, newest last."),
     "gate": ("agent_sync.cli.gates.gauntlet", "Run, inspect and set up the quality gates."),
     "validate": ("agent_sync.cli.record.validate", "Run a check or the gates, and sign a receipt for it."),
@@ -47,7 +48,7 @@ COMMANDS = {
 # Section → the commands that the first help shows, and the others that `help --all` adds.
 SECTIONS = {
     "Daily": (("claim", "status", "handoff", "done", "release"), ("push", "sync", "explain", "reconcile", "review")),
-    "Fleet": (("watch", "next", "board", "log"), ()),
+    "Fleet": (("watch", "ui", "next", "board", "log"), ()),
     "Gates": (("gate",), ("validate",)),
     "Record": (
         ("record", "resume"),

@@ -257,3 +257,9 @@ def _changed_names(lines: list[str]) -> Iterator[str]:
         yield line.split(" ", fields)[fields]
         if line.startswith(_RENAMED):
             yield next(rest, "")
+
+
+def diffstat(git: Git, base: str) -> str:
+    """Return which files this branch changes since it left its base, and how much; empty where that is unknown."""
+    done = git.ask("diff", "--stat=100", f"{base}...HEAD", "--")
+    return "" if done.status else done.stdout

@@ -1,0 +1,1 @@
+"""The fleet in the browser: `agent-sync ui`."""
