@@ -4,6 +4,7 @@ from agent_sync.gateway.abilities import AbilityReads
 from agent_sync.gateway.boards import BoardReads
 from agent_sync.gateway.branch_links import BranchLinks
 from agent_sync.gateway.filing import IssueFiling
+from agent_sync.gateway.many_cards import ManyCardReads
 from agent_sync.gateway.over_rest import RestReads
 from agent_sync.gateway.pulls.claim_polls import ClaimReads
 from agent_sync.gateway.pulls.pull_writes import PullWrites
@@ -18,6 +19,7 @@ class GitHub(
     ClaimReads,
     ReviewWrites,
     BoardReads,
+    ManyCardReads,
     IssueFiling,
     BranchLinks,
     RestReads,

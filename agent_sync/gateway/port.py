@@ -80,6 +80,9 @@ class Gateway(Protocol):
     def card(self, issue: int) -> Card | NoCard:
         """Return the issue's card, found from the issue, never through the board's list."""
 
+    def cards(self, issues: Sequence[int]) -> Mapping[int, Card]:
+        """Return the cards of many issues, a hundred in each request; those that cannot be seen are left out."""
+
     def move_card(self, change: CardChange) -> None:
         """Write Status and Agent in one request."""
 

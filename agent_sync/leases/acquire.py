@@ -198,12 +198,8 @@ def _take_over(context: Context, keeper: LeaseKeeper, wish: LeaseWish, tip: Tip)
 
 
 def _refuse_taking_over(context: Context, wish: LeaseWish, tip: Tip) -> None:
-    """Look at what could speak against it, what costs nothing first, and ask a human last."""
-    lease = _as_heard_of(context, tip)
-    found = _objection(context, lease)
-    if found is None:
-        moved, is_open = _has_moved(context, tip), _has_open_pull(context, lease)
-        found = _objection(context, lease, branch_moved=moved, has_open_pull=is_open)
+    """Look at what could speak against it, and ask a human last."""
+    lease, found = _as_heard_of(context, tip), take_over_objection(context, tip)
     if found in _askable(context) and wish.agrees(f"Issue #{wish.issue}: {found}. Take it over?"):
         return
     if found:
@@ -211,6 +207,16 @@ def _refuse_taking_over(context: Context, wish: LeaseWish, tip: Tip) -> None:
         is_manual = found is rules.TakeOverObjection.MANUAL
         helps = "a person in a terminal may add --yes" if is_manual else "agent-sync status --all"
         raise Refused(message, attempted=f"taking issue #{wish.issue} over", helps=helps)
+
+
+def take_over_objection(context: Context, tip: Tip) -> rules.TakeOverObjection | None:
+    """Return what speaks against taking a claim from its holder, what costs nothing first."""
+    lease = _as_heard_of(context, tip)
+    found = _objection(context, lease)
+    if found:
+        return found
+    moved, is_open = _has_moved(context, tip), _has_open_pull(context, lease)
+    return _objection(context, lease, branch_moved=moved, has_open_pull=is_open)
 
 
 def _askable(context: Context) -> frozenset[rules.TakeOverObjection]:

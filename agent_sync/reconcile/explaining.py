@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from agent_sync.context import Context
+from agent_sync.errors import GitHubError
 from agent_sync.fleet.reading import WorktreeClaim
 from agent_sync.fleet.seen import FleetSeen, HeldTask
 from agent_sync.fleet.standing import standing_of
@@ -18,6 +19,7 @@ from agent_sync.reconcile.comparison import TaskSeen, differences
 from agent_sync.reconcile.explanation import (
     MOST_LINES,
     Explanation,
+    LookedAt,
     free_issue,
     held_elsewhere,
     looks,
@@ -29,6 +31,7 @@ from agent_sync.task.claim.model import Claim
 from agent_sync.task.decision.claimable import objection, warnings
 from agent_sync.task.decision.claims_seen import ClaimAsked, ClaimedIssue, ClaimsSeen
 from agent_sync.task.decision.next_step import next_step
+from agent_sync.task.decision.outside_text import one_line
 from agent_sync.task.decision.situation import Known
 from agent_sync.task.decision.situations import Situation
 from agent_sync.task.situation_here import situation_of
@@ -36,7 +39,7 @@ from agent_sync.task.situation_here import situation_of
 
 def explain_claim(context: Context, claim: Claim) -> Explanation:
     """Explain this worktree's own task."""
-    seen = look(context, claim)
+    seen, trouble = _look(context, claim)
     stands = situation_of(context, claim, Known(pull=seen.pull, issue=seen.issue, lease=seen.lease))
     waits_for, who = _turn_here(context, seen, stands)
     settings = context.settings
@@ -47,11 +50,24 @@ def explain_claim(context: Context, claim: Claim) -> Explanation:
         who=who,
         step=next_step(stands),
         stands=stands,
-        looked_at=tuple(looks(seen)),
+        looked_at=(*looks(seen), *([LookedAt("GitHub", seen.now, trouble)] if trouble else [])),
         upcoming=happens,
-        differences=differences(seen),
+        # What GitHub was not asked about would only seem to differ.
+        differences=() if trouble else differences(seen),
         log=_log(context, claim.issue_number),
     )
+
+
+def _look(context: Context, claim: Claim) -> tuple[TaskSeen, str]:
+    """Look at everything; while GitHub cannot be asked, or asked to be left alone, at the rest, and say why."""
+    now = clock.now()
+    if claim.not_before and claim.not_before > now:
+        until = f"not asked: its rate limit is reached until {claim.not_before:%H:%M:%S} UTC"
+        return look(context, claim, asks_github=False), until
+    try:
+        return look(context, claim), ""
+    except GitHubError as error:
+        return look(context, claim, asks_github=False), f"could not be asked: {one_line(error.happened, limit=300)}"
 
 
 def _turn_here(context: Context, seen: TaskSeen, stands: Situation) -> tuple[str, str]:

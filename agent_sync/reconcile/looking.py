@@ -19,11 +19,11 @@ from agent_sync.work.findings import HookFinding, findings
 from agent_sync.work.hook.reading import look as look_at_work
 
 
-def look(context: Context, claim: Claim) -> TaskSeen:
-    """Return everything that says something of a claim."""
+def look(context: Context, claim: Claim, *, asks_github: bool = True) -> TaskSeen:
+    """Return everything that says something of a claim; without GitHub only what is known here and on the remote."""
     git = context.git
     branch = Branch(git.head_of(claim.branch) if claim.branch else None, git.current_branch() == claim.branch)
-    pull, task = _ask_github(context, claim)
+    pull, task = _ask_github(context, claim) if asks_github else (None, None)
     held, found = _refs(context, claim)
     return TaskSeen(
         claim=claim,

@@ -1,11 +1,11 @@
-"""Frees a claim that its holder left: by a person's word, recorded in the claim's ref and on the issue."""
+"""Frees a claim that its holder left, by a person's word or once it has expired: said in its ref and on the issue."""
 
 from dataclasses import replace
 
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError, BadInput, Refused
 from agent_sync.lazy_dataclasses import dataclass
-from agent_sync.leases.acquire import conflict, mode_here, unsettled
+from agent_sync.leases.acquire import conflict, mode_here, take_over_objection, unsettled
 from agent_sync.leases.claim_refs import transport_here
 from agent_sync.leases.identity import holder_here, worktree_id
 from agent_sync.leases.keeper import LeaseKeeper
@@ -74,16 +74,33 @@ def free(context: Context, issue: int, *, reason: str) -> Freed:
     tip, task = holder_to_free(context, issue)
     holder = held_by(tip.lease) if tip else quoted(_agent_on_card(task))
     if tip:
-        _end(context, tip, reason)
+        _end(context, tip, f"Freed by a person from {holder_name(tip.lease)}: {_why(reason)}")
     context.log.write(clock.now(), "release", issue=issue, reason=reason or None, forced=True, holder=holder)
     agent = tip.lease.holder.agent if tip else _agent_on_card(task)
-    return Freed(holder, _tell(context, task, agent, holder, reason))
+    said = f"@{task.viewer.login} freed this claim of {holder}." + (f" Reason: {reason}" if reason else "")
+    return Freed(holder, _tell(context, task, agent, said))
 
 
-def _end(context: Context, tip: Tip, reason: str) -> None:
+def free_expired(context: Context, tip: Tip) -> Freed:
+    """Free a claim that has run out, under the conditions of a take-over; raise what speaks against it."""
+    lease, attempted = tip.lease, f"freeing issue #{tip.lease.issue}"
+    found = take_over_objection(context, tip)
+    if found:
+        raise Refused(f"Issue #{lease.issue} was not freed: {found}.", attempted=attempted, helps="agent-sync explain")
+    task, holder = context.gateway.task(lease.issue), held_by(lease)
+    _end(context, tip, f"Freed from {holder_name(lease)}: it has expired")
+    context.log.write(clock.now(), "release", issue=lease.issue, reason="expired", forced=True, holder=holder)
+    said = f"agent-sync freed this claim, which has expired: it was held by {holder}."
+    return Freed(holder, _tell(context, task, lease.holder.agent, said))
+
+
+def _why(reason: str) -> str:
+    return one_line(reason) or "no reason was given"
+
+
+def _end(context: Context, tip: Tip, note: str) -> None:
     """Begin a holding of this worktree and end it, so that the former holder finds its claim lost, not finished."""
     lease, keeper = tip.lease, LeaseKeeper(transport_here(context), context.place)
-    note = f"Freed by a person from {holder_name(lease)}: {one_line(reason) or 'no reason was given'}"
     request = LeaseRequest(
         holder_here(context.place),
         clock.now(),
@@ -104,14 +121,13 @@ def _end(context: Context, tip: Tip, reason: str) -> None:
             raise unsettled(lease.issue, outcome)
 
 
-def _tell(context: Context, task: Task, agent: str, holder: str, reason: str) -> str:
+def _tell(context: Context, task: Task, agent: str, said: str) -> str:
     """Clear the card and the holder's assignment, and say on the issue who freed it, from whom and why."""
     login = agent.rpartition("-")[0]
     known = {name.casefold(): Person(name, id_) for name, id_ in task.assignee_ids}
     person = known.get(login.casefold(), Person(login, ""))
     change, trouble = card_change(task.card, status=context.settings.board.ready, agent="")
     change = change if task.is_open else None
-    said = f"@{task.viewer.login} freed this claim of {holder}." + (f" Reason: {reason}" if reason else "")
     try:
         told = context.gateway.release_task(replace(task, viewer=person), change)
         context.gateway.comment(task.issue_id, said)

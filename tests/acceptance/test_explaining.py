@@ -73,6 +73,22 @@ def test_an_expired_claim_elsewhere_may_be_taken_over(theatre):
     assert here.stage.command(*found["next"].split()[1:]).status == 0
 
 
+def test_while_github_cannot_be_asked_the_rest_is_explained(theatre):
+    """An outage or a reached limit is itself the answer: said with its time, from what is known here."""
+    opened(theatre)
+    theatre.fault("status:502", times=20, path="/graphql")
+    found = explained(theatre)
+    assert found["situation"]["name"] == "Watching"
+    assert any(one["what"] == "GitHub" and "could not be asked" in one["found"] for one in found["looked_at"])
+    assert found["differences"] == []
+    theatre.stage.control("DELETE", "faults")
+    theatre.fault("primary_limit", times=20, path="/graphql")
+    theatre.hook("on-idle", AGENT_SYNC_CHECKS_BACKOFF_S="0", AGENT_SYNC_HOOKS_RATE_LIMIT_WAIT_S="0")
+    paused = explained(theatre)
+    assert (paused["situation"]["name"], theatre.operations()) == ("Paused", [])
+    assert "GitHub may be asked again" in {one["what"].partition(":")[0] for one in paused["upcoming"]}
+
+
 def test_issues_that_nobody_holds(theatre):
     """A free issue names the claim; a blocked one its blocker; a closed one that it is closed; held by assignment."""
     free, blocked = explained(theatre, "42"), explained(theatre, "#41")

@@ -78,6 +78,10 @@ class UnaskedGitHub(Gateway):
         """Fail."""
         _fail("card", issue)
 
+    def cards(self, issues: Sequence[int]) -> Mapping[int, Card]:
+        """Fail."""
+        _fail("cards", issues)
+
     def move_card(self, change: CardChange) -> None:
         """Fail."""
         _fail("move_card", change)

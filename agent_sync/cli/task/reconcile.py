@@ -11,29 +11,41 @@ from agent_sync.cli.telling import next_line
 from agent_sync.context import Context
 from agent_sync.reconcile.comparison import differences
 from agent_sync.reconcile.difference import DOES, Difference
+from agent_sync.reconcile.fleet_comparison import FLEET_DOES
+from agent_sync.reconcile.fleet_repairing import Repaired, compare_all, repair_all
 from agent_sync.reconcile.looking import look
 from agent_sync.reconcile.repairing import repair
 from agent_sync.task.claim.model import Claim
+from agent_sync.task.decision.outside_text import one_line
 from agent_sync.task.situation_here import situation_of
 
 _COMPARED = "git, pull request, CI, issue, card, lease, record and work hook"
 
 
 @click.command("reconcile")
+@click.option("--all", "everywhere", is_flag=True, help="Every claim of the repository, whoever holds it.")
 @click.option("--dry-run", is_flag=True, help="Compare, and only list what would be repaired.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
-def command(*, dry_run: bool, as_json: bool) -> None:
+def command(*, everywhere: bool, dry_run: bool, as_json: bool) -> None:
     """Compare git, pull request, CI, issue, card, lease, record and work hook, and repair what is agent-sync's own.
 
     Every difference is one line. What a person chose (a card, an assignment, a base branch) is said and left as it is.
     Repairing twice changes nothing. The exit code is 0 with or without differences.
 
+    With --all every claim of the repository is compared with its issue, pull request and card: claims that have expired
+    are freed with a comment (never one made by hand, nor one with an open pull request), cards of ended claims are made
+    true, and claim refs of closed issues are deleted.
+
     \b
     Examples:
       agent-sync reconcile --dry-run
+      agent-sync reconcile --all
       agent-sync reconcile --json | jq '.differences[] | select(.remedy == "left")'
     """
     context = context_here(keeps_record=not dry_run)
+    if everywhere:
+        _reconcile_all(context, dry_run=dry_run, as_json=as_json)
+        return
     claim = context.store.read()
     if claim is None:
         _show_unclaimed(context, as_json=as_json)
@@ -53,6 +65,34 @@ def command(*, dry_run: bool, as_json: bool) -> None:
     click.echo(f"Issue #{claim.issue_number}: {_COMPARED} compared; {_count(len(found))}.")
     for row in rows:
         click.echo(f"  {row['side']:<13} {row['says']} — {row['outcome']}")
+
+
+def _reconcile_all(context: Context, *, dry_run: bool, as_json: bool) -> None:
+    with working("comparing all claims"):
+        compared = compare_all(context)
+        found = compared.differences
+        results = tuple(Repaired(one) for one in found) if dry_run else repair_all(context, found)
+    rows = [_fleet_row(one, dry_run=dry_run) for one in results]
+    if as_json:
+        values = {"claims": compared.claims, "dry_run": dry_run, "requests": context.requests, "differences": rows}
+        click.echo(json.dumps(values | {"reason": compared.reason}, ensure_ascii=False))
+        return
+    click.echo(f"{compared.claims} claims compared; {_count(len(found))}.")
+    for row in rows:
+        click.echo(f"  {'#' + str(row['issue']):<8} {row['says']} — {row['outcome']}")
+    if compared.reason:
+        click.echo(f"Not everything could be compared: {one_line(compared.reason, limit=300)}")
+
+
+def _fleet_row(result: Repaired, *, dry_run: bool) -> dict[str, Any]:
+    one = result.difference
+    does = FLEET_DOES[one.remedy]
+    outcome = does + (f" ({one.helps})" if one.helps else "")
+    if one.is_ours:
+        done = f"not repaired: {result.trouble}" if result.trouble else f"repaired ({does})"
+        outcome = f"would {does}" if dry_run else done
+    values = {"issue": one.tip.lease.issue, "says": one.says, "remedy": one.remedy.value, "helps": one.helps}
+    return values | {"repaired": result.is_done, "trouble": result.trouble, "outcome": outcome}
 
 
 def _left(context: Context) -> tuple[Difference, ...]:

@@ -1,0 +1,139 @@
+"""Reconciles all claims of a repository: one fetch, two requests for a hundred claims, a bounded number of writes."""
+
+from collections.abc import Mapping, Sequence
+from typing import assert_never
+
+from agent_sync.context import Context
+from agent_sync.errors import AgentSyncError, MissingScope, NotFound
+from agent_sync.fleet.reading import read_fleet
+from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.leases.claim_refs import claim_ref, transport_here
+from agent_sync.leases.identity import worktree_id
+from agent_sync.leases.model import LeaseState, Tip
+from agent_sync.leases.refs.api_transport import ApiTransport
+from agent_sync.leases.refs.values import PushResult, RefUpdate
+from agent_sync.reconcile.fleet_comparison import ClaimSides, FleetDifference, FleetRemedy, fleet_differences
+from agent_sync.system import clock
+from agent_sync.task.decision.claims_seen import ClaimAsked
+from agent_sync.task.decision.facts import Card
+from agent_sync.task.decision.outside_text import one_line
+from agent_sync.task.freeing import free_expired
+
+# So many repairs are made in one run; the next one makes the rest.
+MOST_REPAIRS = 20
+# Of claims that have ended so many are looked at in one run, the oldest first.
+MOST_ENDED = 100
+
+
+@dataclass(frozen=True)
+class Repaired:
+    """A difference, and what became of it."""
+
+    difference: FleetDifference
+    is_done: bool = False
+    trouble: str = ""
+
+
+@dataclass(frozen=True)
+class FleetCompared:
+    """How many claims were compared, what differs, and why only what this clone knows was looked at."""
+
+    claims: int
+    differences: tuple[FleetDifference, ...]
+    reason: str = ""
+
+
+def compare_all(context: Context) -> FleetCompared:
+    """Return what differs about any claim of the repository."""
+    fleet, where = read_fleet(context), transport_here(context).where
+    tips = _wanted([tip for tip in fleet.tips if tip.where is where])
+    reason = "" if fleet.where is where else fleet.reason
+    if not tips:
+        return FleetCompared(0, (), reason)
+    github = context.gateway.claims([_question(tip) for tip in tips])
+    cards, note = _cards(context, tips)
+    own, now, settings = worktree_id(context.place), clock.now(), context.settings
+    sides = [
+        ClaimSides(
+            tip, github.issue(tip.lease.issue), cards.get(tip.lease.issue), is_own=tip.lease.holder.worktree == own
+        )
+        for tip in tips
+    ]
+    found = [
+        one
+        for side in sides
+        for one in fleet_differences(side, now, settings.board, allowance_s=settings.lease.allowance_s)
+    ]
+    return FleetCompared(len(tips), tuple(found), "; ".join(filter(None, [reason, note])))
+
+
+def _cards(context: Context, tips: Sequence[Tip]) -> tuple[Mapping[int, Card], str]:
+    """Return the cards; a board that is out of reach does not keep claims from being compared."""
+    try:
+        return context.gateway.cards([tip.lease.issue for tip in tips]), ""
+    except (MissingScope, NotFound) as error:
+        return {}, f"cards were not compared: {error.happened}"
+
+
+def _wanted(tips: Sequence[Tip]) -> list[Tip]:
+    """Return every claim that is held, and the oldest of those that ended."""
+    held = [tip for tip in tips if tip.lease.state is LeaseState.HELD]
+    ended = sorted((tip for tip in tips if tip not in held), key=lambda tip: tip.lease.renewed_at)
+    return [*held, *ended[:MOST_ENDED]]
+
+
+def _question(tip: Tip) -> ClaimAsked:
+    """Return what to ask of a claim; of one that has ended its pull request does not matter."""
+    is_held, lease = tip.lease.state is LeaseState.HELD, tip.lease
+    return ClaimAsked(lease.issue, lease.pr, lease.branch) if is_held else ClaimAsked(lease.issue)
+
+
+def repair_all(context: Context, found: Sequence[FleetDifference]) -> tuple[Repaired, ...]:
+    """Repair what is ours, up to the limit; one trouble does not stop the others."""
+    left, results = MOST_REPAIRS, []
+    for one in found:
+        if not one.is_ours:
+            results.append(Repaired(one))
+        elif left:
+            left -= 1
+            results.append(_repair(context, one))
+        else:
+            results.append(Repaired(one, trouble=f"more than {MOST_REPAIRS} repairs: run it again"))
+    return tuple(results)
+
+
+def _repair(context: Context, one: FleetDifference) -> Repaired:
+    try:
+        trouble = _carry_out(context, one)
+    except AgentSyncError as error:
+        trouble = str(error)
+    context.log.write(
+        clock.now(), "reconciled", issue=one.tip.lease.issue, remedy=one.remedy.value, trouble=trouble or None
+    )
+    return Repaired(one, is_done=not trouble, trouble=one_line(trouble, limit=300))
+
+
+def _carry_out(context: Context, one: FleetDifference) -> str:
+    """Carry a remedy out; return what was wrong."""
+    match one.remedy:
+        case FleetRemedy.TOLD:
+            return ""
+        case FleetRemedy.FREE:
+            return free_expired(context, one.tip).trouble
+        case FleetRemedy.CARD:
+            if one.change:
+                context.gateway.move_card(one.change)
+            return ""
+        case FleetRemedy.PRUNE:
+            return _prune(context, one.tip)
+        case _:
+            assert_never(one.remedy)
+
+
+def _prune(context: Context, tip: Tip) -> str:
+    """Delete a claim ref that still is what it was; where only GitHub's interface takes refs, none are deleted."""
+    transport = transport_here(context)
+    if isinstance(transport, ApiTransport):
+        return "claim refs that are kept through GitHub's interface are not deleted"
+    pushed = transport.swap([RefUpdate(claim_ref(tip.lease.issue), tip.sha, "")])
+    return "" if pushed.result is PushResult.LANDED else pushed.text or "the ref has changed meanwhile"
