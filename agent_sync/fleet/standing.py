@@ -12,10 +12,10 @@ from agent_sync.task.claim.model import Claim
 from agent_sync.task.claim.phases import Phase
 from agent_sync.task.decision.actions import LeaseLost
 from agent_sync.task.decision.claims_seen import ClaimedIssue
-from agent_sync.task.decision.facts import Pull, PullState
+from agent_sync.task.decision.facts import IssueSeen, Pull, PullState
 from agent_sync.task.decision.feedback.checks import ChecksVerdict
 from agent_sync.task.decision.situation import Known, checks_known, situation
-from agent_sync.task.decision.situations import AwaitingConsent, Closing, Lost, OnHook, Situation, Unusable
+from agent_sync.task.decision.situations import OnHook, Situation, Unusable
 
 BOT = "[bot]"
 
@@ -50,6 +50,8 @@ class Standing:
     @property
     def person(self) -> str:
         """The login of the one person who answers for it; empty where that is the viewer, or nobody in particular."""
+        if self.is_here:
+            return ""
         people = [self.issue.pull_author] if self.issue and self.pull else []
         people = [login for login in people if login and not login.endswith(BOT)]
         people = people or list(self.issue.assignees if self.issue else ())
@@ -77,12 +79,6 @@ def standing_of(held: HeldTask, seen: FleetSeen, now: datetime) -> Standing:
         is_expired=lease is not None and is_expired(lease, now, seen.allowance_s),
         viewer=seen.github.viewer if seen.github else "",
     )
-
-
-def is_closed_under(standing: Standing) -> bool:
-    """Tell whether somebody has closed the issue under the work; one that a merge has closed ends well."""
-    is_closed = standing.issue is not None and not standing.issue.is_open
-    return is_closed and not isinstance(standing.stands, Closing | AwaitingConsent | Lost)
 
 
 def worker_of(lease: Lease | None) -> str:
@@ -137,11 +133,23 @@ def _situation(
     known = Known(
         is_ahead=bool(here and here.is_ahead),
         pull=pull,
+        issue=_issue_seen(held.issue, seen),
+        is_head_here=here.is_head_here if here else None,
         lease=_loss(held, claim),
         wake=seen.wake,
         remote=seen.remote,
     )
     return situation(claim, here.record if here else None, now, known)
+
+
+def _issue_seen(number: int, seen: FleetSeen) -> IssueSeen | None:
+    """Return the issue as GitHub has it; one that was asked for and is not there is gone."""
+    if seen.github is None:
+        return None
+    found = seen.github.issue(number)
+    if found is None:
+        return IssueSeen(is_open=False, is_gone=True)
+    return IssueSeen(is_open=found.is_open, assignees=found.assignees, viewer=seen.github.viewer)
 
 
 def _loss(held: HeldTask, claim: Claim | None) -> LeaseLost | None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from agent_sync.fleet.seen import FleetSeen, Session
-from agent_sync.fleet.standing import Standing, is_closed_under, worker_of
+from agent_sync.fleet.standing import Standing, worker_of
 from agent_sync.fleet.view import Lane
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.words import span
@@ -34,7 +34,7 @@ class Turn:
 
 def turn_of(standing: Standing, seen: FleetSeen) -> Turn:
     """Return whose turn it is; what only another person can move waits for them, by name."""
-    turn = _closed_turn(standing) or _turn(standing, seen)
+    turn = _turn(standing, seen)
     if turn.lane is Lane.NEEDS_YOU and standing.person and not turn.is_anybodys:
         who = one_line(standing.person, limit=40)
         return replace(turn, lane=Lane.WAITING, who=who, reason=f"for {who}: {turn.reason}")
@@ -82,13 +82,6 @@ def _drift_turn(standing: Standing, stands: d.DriftSituation) -> Turn:
             return Turn(Lane.NEEDS_YOU, YOU, _plain(next_step(stands).sentence.partition(":")[0]))
         case _:
             assert_never(stands)
-
-
-def _closed_turn(standing: Standing) -> Turn | None:
-    """Return the turn where somebody has closed the issue under the work."""
-    if not is_closed_under(standing):
-        return None
-    return Turn(Lane.NEEDS_YOU, YOU, "the issue is closed on GitHub, and its claim is still held")
 
 
 def _person_turn(
