@@ -7,7 +7,7 @@ from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.model import Lease, LeaseProof, Tip
 from agent_sync.leases.refs.values import Where
 from agent_sync.leases.rules import SLUNG, HoldingState, heard_of_at, holding_state, is_expired
-from agent_sync.leases.words import held_by
+from agent_sync.leases.words import holder_name
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.claim.phases import Phase
 from agent_sync.task.decision.actions import LeaseLost
@@ -158,7 +158,7 @@ def _loss(held: HeldTask, claim: Claim | None) -> LeaseLost | None:
         return None
     mine = LeaseProof(claim.issue_number, claim.lease.epoch, claim.lease.nonce)
     found = holding_state(mine, Tip("", held.lease, Where(claim.lease.where)))
-    return LeaseLost(held_by(held.lease)) if found is HoldingState.LOST else None
+    return LeaseLost(holder_name(held.lease)) if found is HoldingState.LOST else None
 
 
 def _last_sign(held: HeldTask, issue: ClaimedIssue | None, now: datetime) -> datetime | None:

@@ -101,7 +101,7 @@ def _person_turn(
         case s.NotClosed(_, reason):
             reason = f"not closed: {_plain(reason)}"
         case s.Lost(_, holder):
-            reason = f"lost to {quoted(holder, limit=80)}; the work here stays"
+            reason = f"lost to {one_line(holder, limit=80)}; the work here stays"
         case s.LeaseUnverified(_, reason):
             reason = f"whether it is still held here cannot be checked: {_plain(reason)}"
         case s.Crashed():
