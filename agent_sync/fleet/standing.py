@@ -12,7 +12,7 @@ from agent_sync.task.claim.model import Claim
 from agent_sync.task.claim.phases import Phase
 from agent_sync.task.decision.actions import LeaseLost
 from agent_sync.task.decision.claims_seen import ClaimedIssue
-from agent_sync.task.decision.facts import IssueSeen, Pull, PullState
+from agent_sync.task.decision.facts import IssueSeen, Pull
 from agent_sync.task.decision.feedback.checks import ChecksVerdict
 from agent_sync.task.decision.situation import Known, checks_known, situation
 from agent_sync.task.decision.situations import OnHook, Situation, Unusable
@@ -104,7 +104,7 @@ def _claim_of(lease: Lease | None, pull: Pull | None) -> Claim | None:
     if lease is None or worker_of(lease):
         return None
     phase = Phase(lease.phase) if lease.phase in set(Phase) else Phase.CODING
-    if pull and pull.state is PullState.OPEN and phase in {Phase.CODING, Phase.READY_FOR_PR}:
+    if pull and phase in {Phase.CODING, Phase.READY_FOR_PR}:
         phase = Phase.PR_CREATED
     number = pull.number if pull else lease.pr
     return Claim(
@@ -143,12 +143,12 @@ def _situation(
 
 
 def _issue_seen(number: int, seen: FleetSeen) -> IssueSeen | None:
-    """Return the issue as GitHub has it; one that was asked for and is not there is gone."""
+    """Return the issue as GitHub has it; nothing where it does not say."""
     if seen.github is None:
         return None
     found = seen.github.issue(number)
     if found is None:
-        return IssueSeen(is_open=False, is_gone=True)
+        return IssueSeen(is_open=False, is_gone=True) if number in seen.github.gone else None
     return IssueSeen(is_open=found.is_open, assignees=found.assignees, viewer=seen.github.viewer)
 
 

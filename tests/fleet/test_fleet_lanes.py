@@ -59,7 +59,7 @@ def github_of(known):
     """Return what GitHub answers in a case; nothing where it was not asked."""
     seen = known.issue or (known.pull.issue if known.pull else None)
     if seen and seen.is_gone:
-        return ClaimsSeen("octo")
+        return ClaimsSeen("octo", gone=frozenset({42}))
     if not seen and not known.pull:
         return None
     about = {"is_open": seen.is_open, "assignees": seen.assignees or ("octo",)} if seen else {}
@@ -134,6 +134,13 @@ def test_another_machines_pull_request_is_found_by_its_branch():
     assert (type(task.situation), task.lane, task.ci) == (s.CIFailed, Lane.WORKING, "failed")
     assert task.pull
     assert task.pull.number == 45
+
+
+def test_another_machines_closed_pull_request_needs_a_person():
+    """A pull request that somebody closed is known from afar, whatever phase the lease was renewed in."""
+    task = shown(HeldTask(42, lease()), issues=(issue(pull=pull(45, PullState.CLOSED)),))
+    assert (type(task.situation), task.lane) == (s.ClosedUnmerged, Lane.NEEDS_YOU)
+    assert task.next_command == "gh pr reopen https://github.com/octo/demo/pull/45"
 
 
 def test_a_pull_request_of_an_earlier_claim_does_not_count():
