@@ -33,6 +33,13 @@ def pause_s(budget: ApiBudget | None, reserve: int, cost: int, now: datetime, *,
     return left_s if looks < 1 else max(least_s, left_s / looks)
 
 
+def cost_of(before: ApiBudget | None, after: ApiBudget | None, requests: int) -> int:
+    """Return what a round has cost: what the budget lost meanwhile, whoever spent it, and at least the requests."""
+    if before is None or after is None or before.resets_at != after.resets_at:
+        return max(1, requests)
+    return max(1, requests, before.left - after.left)
+
+
 @dataclass(frozen=True)
 class SharedBudget:
     """What any process of this machine was last told about one token's budget."""

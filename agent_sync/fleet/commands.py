@@ -2,10 +2,11 @@
 
 import shlex
 
-from agent_sync.fleet.standing import Standing, is_closed_under
+from agent_sync.fleet.standing import Standing
 from agent_sync.fleet.view import Lane
 from agent_sync.leases.model import LeaseMode
 from agent_sync.task.decision import situations as s
+from agent_sync.task.decision.drift import drift_situations as d
 from agent_sync.task.decision.facts import Pull
 from agent_sync.task.decision.next_step import next_step
 
@@ -23,8 +24,6 @@ def _here(standing: Standing, root: str) -> str:
     assert standing.held.here  # noqa: S101  # asked before
     stands, place = standing.stands, standing.held.here.root
     command = next_step(stands).command if stands else DOCTOR
-    if is_closed_under(standing):
-        command = "agent-sync release"
     return _at(place, root, command or "agent-sync status")
 
 
@@ -35,7 +34,7 @@ def _at(place: str, root: str, command: str) -> str:
 def _on_github(standing: Standing, lane: Lane) -> str:
     """Return what is done on GitHub itself, from wherever one is."""
     pull, stands = standing.pull, standing.stands
-    if pull is None or lane is Lane.WORKING or is_closed_under(standing):
+    if pull is None or lane is Lane.WORKING:
         return ""
     if lane is Lane.NEEDS_YOU and isinstance(stands, s.AwaitingMerge | s.MergeBlocked):
         return _review_or_merge(standing, stands, pull)
@@ -56,15 +55,15 @@ def _from_afar(standing: Standing, lane: Lane) -> str:
     """Return what helps a task whose worktree is on another machine."""
     if lane is not Lane.NEEDS_YOU:
         return FOLLOW
-    if is_closed_under(standing):
-        return f"agent-sync release {standing.held.issue} --force"
     if standing.held.trouble:
         return DOCTOR
     issue, pull = standing.issue, standing.pull
     match standing.stands:
         case s.AwaitingConsent() if issue:
             return f"gh issue close {shlex.quote(issue.url)}"
-        case s.ClosedUnmerged() if pull:
+        case d.IssueClosed() | d.IssueGone():
+            return f"agent-sync release {standing.held.issue} --force"
+        case s.ClosedUnmerged() | d.BranchDeleted() if pull:
             return f"gh pr reopen {shlex.quote(pull.url)}"
         case _:
             return _open(pull) if pull else _take(standing)

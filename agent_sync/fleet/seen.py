@@ -34,6 +34,8 @@ class WorktreeSeen:
     record: RecordSeen | None = None
     title: str = ""
     is_ahead: bool = False
+    # Whether the branch here has the pull request's head; None where nobody looked.
+    is_head_here: bool | None = None
     session: Session = Session.UNKNOWN
     # The newest commit, gate run, step or word of a session that left a trace here.
     last_sign: datetime | None = None

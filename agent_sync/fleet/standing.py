@@ -7,15 +7,15 @@ from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.model import Lease, LeaseProof, Tip
 from agent_sync.leases.refs.values import Where
 from agent_sync.leases.rules import SLUNG, HoldingState, heard_of_at, holding_state, is_expired
-from agent_sync.leases.words import held_by
+from agent_sync.leases.words import holder_name
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.claim.phases import Phase
 from agent_sync.task.decision.actions import LeaseLost
 from agent_sync.task.decision.claims_seen import ClaimedIssue
-from agent_sync.task.decision.facts import Pull, PullState
+from agent_sync.task.decision.facts import IssueSeen, Pull
 from agent_sync.task.decision.feedback.checks import ChecksVerdict
 from agent_sync.task.decision.situation import Known, checks_known, situation
-from agent_sync.task.decision.situations import AwaitingConsent, Closing, Lost, OnHook, Situation, Unusable
+from agent_sync.task.decision.situations import OnHook, Situation, Unusable
 
 BOT = "[bot]"
 
@@ -50,6 +50,8 @@ class Standing:
     @property
     def person(self) -> str:
         """The login of the one person who answers for it; empty where that is the viewer, or nobody in particular."""
+        if self.is_here:
+            return ""
         people = [self.issue.pull_author] if self.issue and self.pull else []
         people = [login for login in people if login and not login.endswith(BOT)]
         people = people or list(self.issue.assignees if self.issue else ())
@@ -79,12 +81,6 @@ def standing_of(held: HeldTask, seen: FleetSeen, now: datetime) -> Standing:
     )
 
 
-def is_closed_under(standing: Standing) -> bool:
-    """Tell whether somebody has closed the issue under the work; one that a merge has closed ends well."""
-    is_closed = standing.issue is not None and not standing.issue.is_open
-    return is_closed and not isinstance(standing.stands, Closing | AwaitingConsent | Lost)
-
-
 def worker_of(lease: Lease | None) -> str:
     """Return the worker that a claim is kept for and who has not begun; empty where there is none."""
     return lease.phase.removeprefix(SLUNG) if lease and lease.phase.startswith(SLUNG) else ""
@@ -108,7 +104,7 @@ def _claim_of(lease: Lease | None, pull: Pull | None) -> Claim | None:
     if lease is None or worker_of(lease):
         return None
     phase = Phase(lease.phase) if lease.phase in set(Phase) else Phase.CODING
-    if pull and pull.state is PullState.OPEN and phase in {Phase.CODING, Phase.READY_FOR_PR}:
+    if pull and phase in {Phase.CODING, Phase.READY_FOR_PR}:
         phase = Phase.PR_CREATED
     number = pull.number if pull else lease.pr
     return Claim(
@@ -137,11 +133,23 @@ def _situation(
     known = Known(
         is_ahead=bool(here and here.is_ahead),
         pull=pull,
+        issue=_issue_seen(held.issue, seen),
+        is_head_here=here.is_head_here if here else None,
         lease=_loss(held, claim),
         wake=seen.wake,
         remote=seen.remote,
     )
     return situation(claim, here.record if here else None, now, known)
+
+
+def _issue_seen(number: int, seen: FleetSeen) -> IssueSeen | None:
+    """Return the issue as GitHub has it; nothing where it does not say."""
+    if seen.github is None:
+        return None
+    found = seen.github.issue(number)
+    if found is None:
+        return IssueSeen(is_open=False, is_gone=True) if number in seen.github.gone else None
+    return IssueSeen(is_open=found.is_open, assignees=found.assignees, viewer=seen.github.viewer)
 
 
 def _loss(held: HeldTask, claim: Claim | None) -> LeaseLost | None:
@@ -150,7 +158,7 @@ def _loss(held: HeldTask, claim: Claim | None) -> LeaseLost | None:
         return None
     mine = LeaseProof(claim.issue_number, claim.lease.epoch, claim.lease.nonce)
     found = holding_state(mine, Tip("", held.lease, Where(claim.lease.where)))
-    return LeaseLost(held_by(held.lease)) if found is HoldingState.LOST else None
+    return LeaseLost(holder_name(held.lease)) if found is HoldingState.LOST else None
 
 
 def _last_sign(held: HeldTask, issue: ClaimedIssue | None, now: datetime) -> datetime | None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from agent_sync.fleet.seen import FleetSeen, Session
-from agent_sync.fleet.standing import Standing, is_closed_under, worker_of
+from agent_sync.fleet.standing import Standing, worker_of
 from agent_sync.fleet.view import Lane
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.words import span
@@ -34,7 +34,7 @@ class Turn:
 
 def turn_of(standing: Standing, seen: FleetSeen) -> Turn:
     """Return whose turn it is; what only another person can move waits for them, by name."""
-    turn = _closed_turn(standing) or _turn(standing, seen)
+    turn = _turn(standing, seen)
     if turn.lane is Lane.NEEDS_YOU and standing.person and not turn.is_anybodys:
         who = one_line(standing.person, limit=40)
         return replace(turn, lane=Lane.WAITING, who=who, reason=f"for {who}: {turn.reason}")
@@ -84,13 +84,6 @@ def _drift_turn(standing: Standing, stands: d.DriftSituation) -> Turn:
             assert_never(stands)
 
 
-def _closed_turn(standing: Standing) -> Turn | None:
-    """Return the turn where somebody has closed the issue under the work."""
-    if not is_closed_under(standing):
-        return None
-    return Turn(Lane.NEEDS_YOU, YOU, "the issue is closed on GitHub, and its claim is still held")
-
-
 def _person_turn(
     stands: s.CIStuck | s.ApprovalNeeded | s.ClosedUnmerged | s.AwaitingConsent | s.NotClosed | s.Lost
     | s.LeaseUnverified | s.Crashed | s.WaitingForHuman | s.Unusable | s.Unclaimed,
@@ -108,7 +101,7 @@ def _person_turn(
         case s.NotClosed(_, reason):
             reason = f"not closed: {_plain(reason)}"
         case s.Lost(_, holder):
-            reason = f"lost to {quoted(holder, limit=80)}; the work here stays"
+            reason = f"lost to {one_line(holder, limit=80)}; the work here stays"
         case s.LeaseUnverified(_, reason):
             reason = f"whether it is still held here cannot be checked: {_plain(reason)}"
         case s.Crashed():

@@ -16,6 +16,7 @@ from agent_sync.record.machine.states import CLAIM_TO_CLOSE, TERMINAL, OwnerStan
 from agent_sync.record.page.next_steps import record_seen_of
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.decision.facts import Pull
+from agent_sync.task.situation_here import is_branch_ahead, is_head_here
 from agent_sync.worktree import GATE_LOG_DIR, GATE_STATE, HOOK_STAMP, SPOOL, Place, worktree
 
 
@@ -38,13 +39,13 @@ def seen_in(context: Context, found: WorktreeClaim) -> WorktreeSeen:
 
 
 def with_branch(context: Context, seen: WorktreeSeen, pull: Pull | None) -> WorktreeSeen:
-    """Add whether the branch here has commits that the pull request does not have."""
+    """Add what git knows of the branch here and the pull request's head, each way."""
     place, claim = worktree(seen.root), seen.claim
-    if place is None or claim is None or not claim.is_pull_open:
+    if place is None or claim is None:
         return seen
-    git = context.git_at(place)
-    there = pull.head_sha if pull else git.remote_head_of(context.remotes.push, claim.branch)
-    return replace(seen, is_ahead=git.is_ahead(claim.branch, there))
+    there = context.at(place)
+    is_ahead, is_here = is_branch_ahead(there, claim, pull), is_head_here(there, claim, pull)
+    return replace(seen, is_ahead=is_ahead, is_head_here=is_here)
 
 
 def claims_of_other_clones(context: Context) -> Iterator[WorktreeClaim]:

@@ -24,20 +24,20 @@ def situation_here(context: Context) -> Situation:
 
 def situation_of(context: Context, claim: Claim | None, known: Known = NOTHING_ASKED) -> Situation:
     """Return how a claim, or a task without one, stands, given what a look at GitHub came to."""
-    is_ahead = claim is not None and _is_branch_ahead(context, claim, known.pull)
+    is_ahead = claim is not None and is_branch_ahead(context, claim, known.pull)
     settings = context.settings
     seen = replace(
         known,
         has_board=settings.project.number is not None,
         is_ahead=is_ahead,
-        is_head_here=claim is not None and _is_head_here(context, claim, known.pull),
+        is_head_here=claim is not None and is_head_here(context, claim, known.pull),
         wake=Wake(settings.reviews.wake),
         remote=context.remotes.base,
     )
     return situation(claim, _record(context), clock.now(), seen)
 
 
-def _is_branch_ahead(context: Context, claim: Claim, pull: Pull | None) -> bool:
+def is_branch_ahead(context: Context, claim: Claim, pull: Pull | None) -> bool:
     """Tell whether the branch here has commits that the pull request does not have; unasked, as last pushed."""
     if not claim.is_pull_open:
         return False
@@ -45,7 +45,7 @@ def _is_branch_ahead(context: Context, claim: Claim, pull: Pull | None) -> bool:
     return context.git.is_ahead(claim.branch, there)
 
 
-def _is_head_here(context: Context, claim: Claim, pull: Pull | None) -> bool:
+def is_head_here(context: Context, claim: Claim, pull: Pull | None) -> bool:
     """Tell whether the branch here has the pull request's head; git is asked only where that may be somebody else's."""
     seen = claim.drift.foreign_head if claim.drift else ""
     head = pull.head_sha if pull else seen

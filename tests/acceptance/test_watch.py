@@ -48,7 +48,7 @@ def test_a_person_is_told_by_their_own_command(theatre, tmp_path):
     for _ in range(2):
         assert tells.stage.command("watch", "--once").status == 0
     (line,) = heard.read_text().splitlines()
-    assert json.loads(line)["text"].startswith("#42 Fix race condition in cache: the issue is closed on GitHub")
+    assert json.loads(line)["text"].startswith("#42 Fix race condition in cache: Issue #42 was closed")
     assert json.loads(line)["tasks"][0]["lane"] == "needs_you"
     broken = with_variables(theatre, AGENT_SYNC_NOTIFY_COMMAND="/nowhere/at-all")
     (theatre.stage.root / ".git" / "agentsync" / "fleet-told.json").unlink()

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from support.claims import NOW
 
-from agent_sync.fleet.budget import BUDGET_FILE, SharedBudget, pause_s, paused_until
+from agent_sync.fleet.budget import BUDGET_FILE, SharedBudget, cost_of, pause_s, paused_until
 from agent_sync.gateway.transport.budget import ApiBudget, budget_in
 
 HOUR = ApiBudget(left=600, limit=5000, resets_at=NOW + timedelta(hours=1))
@@ -40,6 +40,14 @@ def test_an_hour_that_is_over_says_nothing():
 def test_looks_come_no_faster_than_the_budget_bears(left, cost, seconds):
     """The pause between two looks makes what is left outlast the hour."""
     assert pause_s(ApiBudget(left, 5000, HOUR.resets_at), 500, cost, NOW, least_s=120) == seconds
+
+
+def test_a_round_costs_what_the_budget_lost():
+    """What others spent meanwhile counts too, and another hour says nothing about it."""
+    after = ApiBudget(570, 5000, HOUR.resets_at)
+    assert cost_of(HOUR, after, 2) == 30
+    assert cost_of(None, after, 2) == 2
+    assert cost_of(ApiBudget(5000, 5000, NOW), after, 2) == 2
 
 
 def test_processes_share_what_one_was_told(tmp_path):

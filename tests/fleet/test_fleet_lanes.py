@@ -14,6 +14,7 @@ from agent_sync.fleet.seen import KEPT_BY_WATCH, HeldTask, Session
 from agent_sync.leases.model import LeaseMode
 from agent_sync.task.claim.model import LeaseNote
 from agent_sync.task.decision import situations as s
+from agent_sync.task.decision.claims_seen import ClaimsSeen
 from agent_sync.task.decision.drift import drift_situations as d
 from agent_sync.task.decision.facts import IssueSeen, PullState
 from agent_sync.task.decision.feedback.checks import CheckRun
@@ -27,13 +28,9 @@ PEOPLE = (
     s.CIStuck, s.ApprovalNeeded, s.MergeBlocked, s.AwaitingMerge, s.ClosedUnmerged, s.AwaitingConsent, s.NotClosed,
     s.Lost, s.Crashed, s.WaitingForHuman, d.IssueClosed, d.IssueGone, d.Reassigned, d.BranchDeleted, d.Reverted,
 )  # fmt: skip
-# What takes a look from the worktree itself is not known from afar.
+# Whether a lease holds is known here from its ref.
 CLAIMED = {
-    name: case
-    for name, case in CASES.items()
-    if case.claim
-    and not isinstance(case.expected, s.LeaseUnverified)
-    and (case.known.issue, case.known.is_head_here) == (None, None)
+    name: case for name, case in CASES.items() if case.claim and not isinstance(case.expected, s.LeaseUnverified)
 }
 GREEN = (CheckRun("test", "SUCCESS"),)
 
@@ -51,10 +48,22 @@ def lane_while_at_work(stands: s.Situation) -> Lane:
 
 def of_case(case, **fields):
     """Return the task of a case, in a worktree of this machine."""
-    place = here(claim=case.claim, record=case.record, is_ahead=case.known.is_ahead, **fields)
-    found = (issue(pull=case.known.pull),) if case.known.pull else ()
-    other = lease() if case.known.lease else None
-    return shown(HeldTask(42, other, place), issues=found, remote=case.known.remote)
+    known = case.known
+    git = {"is_ahead": known.is_ahead, "is_head_here": known.is_head_here}
+    place = here(claim=case.claim, record=case.record, **(git | fields))
+    other = lease() if known.lease else None
+    return shown(HeldTask(42, other, place), remote=known.remote, github=github_of(known))
+
+
+def github_of(known):
+    """Return what GitHub answers in a case; nothing where it was not asked."""
+    seen = known.issue or (known.pull.issue if known.pull else None)
+    if seen and seen.is_gone:
+        return ClaimsSeen("octo", gone=frozenset({42}))
+    if not seen and not known.pull:
+        return None
+    about = {"is_open": seen.is_open, "assignees": seen.assignees or ("octo",)} if seen else {}
+    return ClaimsSeen("octo", (issue(pull=known.pull, **about),))
 
 
 @pytest.mark.parametrize("name", CLAIMED)
@@ -125,6 +134,13 @@ def test_another_machines_pull_request_is_found_by_its_branch():
     assert (type(task.situation), task.lane, task.ci) == (s.CIFailed, Lane.WORKING, "failed")
     assert task.pull
     assert task.pull.number == 45
+
+
+def test_another_machines_closed_pull_request_needs_a_person():
+    """A pull request that somebody closed is known from afar, whatever phase the lease was renewed in."""
+    task = shown(HeldTask(42, lease()), issues=(issue(pull=pull(45, PullState.CLOSED)),))
+    assert (type(task.situation), task.lane) == (s.ClosedUnmerged, Lane.NEEDS_YOU)
+    assert task.next_command == "gh pr reopen https://github.com/octo/demo/pull/45"
 
 
 def test_a_pull_request_of_an_earlier_claim_does_not_count():

@@ -39,8 +39,9 @@ def issue(number: int = 42, *, pull: Pull | None = None, **fields: Any) -> Claim
 
 
 def fleet(*held: HeldTask, issues: tuple[ClaimedIssue, ...] = (), **fields: Any) -> FleetSeen:
-    """Return a fleet that was looked at just now."""
-    seen = FleetSeen("octo/demo", NOW, held, ClaimsSeen("octo", issues), root=ROOT)
+    """Return a fleet that was looked at just now; without issues GitHub was not asked."""
+    github = ClaimsSeen("octo", issues) if issues else None
+    seen = FleetSeen("octo/demo", NOW, held, github, root=ROOT)
     return replace(seen, **fields)
 
 

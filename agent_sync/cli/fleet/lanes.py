@@ -98,6 +98,8 @@ def nothing_in(lane: Lane, view: FleetView) -> str:
             return f"No agent is working.{start}"
         case Lane.WAITING:
             return "Nothing waits."
+        case Lane.READY if view.stale_reason or view.paused_until:
+            return "What is ready is not known."
         case Lane.READY:
             return " ".join(filter(None, ["No issue is ready.", view.board_note]))
 

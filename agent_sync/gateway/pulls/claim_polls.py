@@ -1,13 +1,14 @@
 """Polls many claims at once: the issue of each and its pull request with checks and reviews, in one document."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from agent_sync.gateway.pulls.conversations import head_commit, login_of, moment_of
-from agent_sync.gateway.pulls.many_polls import ManyPullReads, pull_at
-from agent_sync.gateway.transport.answer import GraphQLAnswer, Json, nodes_of
+from agent_sync.gateway.pulls.many_polls import UNSEEN, ManyPullReads, pull_at
+from agent_sync.gateway.pulls.polls import PARTS
+from agent_sync.gateway.transport.answer import GraphQLAnswer, Json, Path, nodes_of
 from agent_sync.gateway.transport.line import Call, thing_at
 from agent_sync.gateway.transport.token import Area
 from agent_sync.gateway.weight import send_once
@@ -16,7 +17,10 @@ from agent_sync.task.decision.facts import IssueSeen
 
 AT_ONCE = 100
 # A fork may have a pull request from a branch of the same name.
-_PULLS = "first: 3, orderBy: { field: CREATED_AT, direction: DESC }"
+MOST_PULLS = 3
+# How long the path of a claim's own part is: the repository, and its name there.
+_ALIASED = 2
+_PULLS = f"first: {MOST_PULLS}, orderBy: {{ field: CREATED_AT, direction: DESC }}"
 
 
 class ClaimReads(ManyPullReads):
@@ -26,7 +30,8 @@ class ClaimReads(ManyPullReads):
         """Return the issues and pull requests of many claims; of an issue that is not there nothing is said."""
         parts = [asked[start : start + AT_ONCE] for start in range(0, len(asked), AT_ONCE)] or [asked]
         seen = [one for part in parts for one in _claims(self, part)]
-        return ClaimsSeen(seen[0].viewer, tuple(issue for one in seen for issue in one.issues))
+        gone = frozenset[int]().union(*(one.gone for one in seen))
+        return ClaimsSeen(seen[0].viewer, tuple(issue for one in seen for issue in one.issues), gone)
 
 
 def claims_operation(asked: Sequence[ClaimAsked], fragment: str = "ClaimedPull") -> str:
@@ -77,12 +82,31 @@ def _call(line: ClaimReads, asked: Sequence[ClaimAsked], fragment: str = "Claime
 def _seen(line: ClaimReads, answer: GraphQLAnswer, asked: Sequence[ClaimAsked]) -> ClaimsSeen:
     if answer.is_unknown_to_server:
         answer = line.send(_call(line, asked, "ClaimedPullPlainly"))
-    # One claim that cannot be seen does not hide the others.
-    optional = (("repository", f"{name}{place}") for place in range(len(asked)) for name in ("issue", "pull", "pulls"))
-    line.require(answer, _call(line, asked), *optional)
-    thing_at(answer, _call(line, asked), "repository")
+    call = _call(line, asked)
+    thing_at(line.require(answer, call, *_unseen(answer), *_parts(len(asked))), call, "repository")
     seen = (_issue(line, answer, place, claim) for place, claim in enumerate(asked))
-    return ClaimsSeen(str(answer.at("viewer", "login") or ""), tuple(issue for issue in seen if issue))
+    gone = (claim.issue for place, claim in enumerate(asked) if _is_gone(answer, place))
+    return ClaimsSeen(str(answer.at("viewer", "login") or ""), tuple(filter(None, seen)), frozenset(gone))
+
+
+def _unseen(answer: GraphQLAnswer) -> list[Path]:
+    """Return what is not there or may not be seen: one claim of which that is so does not hide the others."""
+    return [
+        part.path for part in answer.parts if part.kind in UNSEEN and len(part.path) == len(("repository", "alias"))
+    ]
+
+
+def _parts(count: int) -> Iterator[Path]:
+    """Return the parts of pull requests that may be kept from this token, wherever they can be in the answer."""
+    for place in range(count):
+        tops: list[Path] = [("repository", f"pull{place}")]
+        tops += [("repository", f"pulls{place}", "nodes", str(number)) for number in range(MOST_PULLS)]
+        yield from ((*top, part) for top in tops for part in PARTS)
+
+
+def _is_gone(answer: GraphQLAnswer, place: int) -> bool:
+    trouble = answer.trouble_at("repository", f"issue{place}")
+    return trouble is not None and trouble.kind == "NOT_FOUND"
 
 
 def _issue(line: ClaimReads, answer: GraphQLAnswer, place: int, claim: ClaimAsked) -> ClaimedIssue | None:

@@ -14,7 +14,7 @@ from agent_sync.task.decision.facts import Pull
 
 MOST_AT_ONCE = 50
 # One that is not there, or may not be seen, does not hide the others.
-_UNSEEN = frozenset({"NOT_FOUND", "FORBIDDEN"})
+UNSEEN = frozenset({"NOT_FOUND", "FORBIDDEN"})
 
 
 class ManyPullReads(PullReads):
@@ -55,7 +55,7 @@ def _usable(line: Line, answer: GraphQLAnswer, numbers: Sequence[int]) -> GraphQ
         answer = line.send(replace(call, operation=poll_many_operation(numbers, "PolledPlainly")))
     thing_at(answer, call, "repository")
     places = [("repository", _alias(number)) for number in numbers]
-    unseen = [part.path for part in answer.parts if part.kind in _UNSEEN and part.path in places]
+    unseen = [part.path for part in answer.parts if part.kind in UNSEEN and part.path in places]
     return line.require(answer, call, *unseen, *((*place, part) for place in places for part in PARTS))
 
 

@@ -47,6 +47,8 @@ class ClaimsSeen:
 
     viewer: str
     issues: tuple[ClaimedIssue, ...] = ()
+    # Those that were transferred or deleted, by the number they had here.
+    gone: frozenset[int] = frozenset()
 
     def issue(self, number: int) -> ClaimedIssue | None:
         """Return one of the issues."""
