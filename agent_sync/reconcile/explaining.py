@@ -74,7 +74,7 @@ def _fleet(context: Context, held: HeldTask, github: ClaimsSeen, now: datetime) 
         held=(held,),
         github=github,
         root=context.place.root,
-        remote=settings.git.remote,
+        remote=context.remotes.base,
         allowance_s=settings.lease.allowance_s,
         merges_itself=bool(settings.pr.auto_merge),
     )

@@ -32,7 +32,7 @@ def restore_of(handoff: Handoff | None, context: Context, where: Where) -> str:
     """Return what restores the files of a handoff."""
     if handoff is None:
         return ""
-    remote = context.settings.git.remote
+    remote = context.remotes.base
     return restore_command(handoff.rescue_ref, handoff.rescue_sha, where=where, remote=remote)
 
 
