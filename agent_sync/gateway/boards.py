@@ -6,7 +6,7 @@ from typing import Any
 from agent_sync.gateway.board_filters import column_filter, empty_filter, field_filter
 from agent_sync.gateway.board_items import issues_in, own_issues
 from agent_sync.gateway.board_pages import BoardPages, board_call, pages, usable
-from agent_sync.gateway.cards import board_owner, board_variables, follow_rename, options_of
+from agent_sync.gateway.cards import board_owner, board_variables, follow_rename, options_of, owner_in
 from agent_sync.gateway.issue_briefs import brief_in
 from agent_sync.gateway.transport.answer import Json, nodes_of
 from agent_sync.gateway.transport.line import Call, Line, thing_at
@@ -143,18 +143,12 @@ def _open(projects: list[Json]) -> list[Json]:
 def _shape(line: Line, project: Json) -> BoardShape:
     url = str(project.get("url") or "")
     return BoardShape(
-        owner=_owner_in(url) or board_owner(line),
+        owner=owner_in(url) or board_owner(line),
         number=int(project["number"]),
         title=str(project.get("title") or ""),
         url=url,
         fields=tuple(_field(entry) for entry in nodes_of(project.get("fields"))),
     )
-
-
-def _owner_in(url: str) -> str:
-    """Return whose a board is from its address: to be told an organisation's name takes a scope of its own."""
-    steps = url.rstrip("/").split("/")
-    return steps[-3] if len(steps) > 3 and steps[-4] in {"orgs", "users"} else ""  # noqa: PLR2004  # orgs/X/projects/N
 
 
 def _field(entry: Json) -> BoardField:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from agent_sync.errors import GitHubError
 from agent_sync.gateway.transport.answer import GraphQLAnswer, Json, Path, nodes_of
 from agent_sync.gateway.transport.line import Call, Line
 from agent_sync.gateway.transport.token import Area
@@ -99,12 +100,40 @@ def follow_rename(line: Line, answer: GraphQLAnswer) -> bool:
     """
     current = answer.at("repository", "nameWithOwner")
     if not isinstance(current, str) or is_same_name(current, line.repository.full_name):
-        return False
+        return _follow_board_owner(line, answer)
     owner, _, name = current.partition("/")
     if answer.at(*OWNER, "projectV2") is None and is_same_name(board_owner(line), line.repository.owner):
         line.board_owner = owner
     line.repository = replace(line.repository, owner=owner, name=name)
     return True
+
+
+def _follow_board_owner(line: Line, answer: GraphQLAnswer) -> bool:
+    """Learn the present login of a board's owner from the boards that are linked to the repository."""
+    number = line.settings.project.number
+    is_gone = OWNER[0] in answer.data and answer.at(*OWNER) is None and _is_not_found(answer)
+    if number is None or line.board_owner or not is_gone:
+        return False
+    call = Call("linked_boards", dict(line.names), f"looking for board {number}", Area.BOARD)
+    try:
+        boards = line.ask(call).nodes("repository", "projectsV2")
+    except GitHubError:
+        return False
+    found = {owner_in(str(board.get("url") or "")) for board in boards if board.get("number") == number} - {""}
+    # Two boards of one number are no answer.
+    line.board_owner = found.pop() if len(found) == 1 else ""
+    return bool(line.board_owner)
+
+
+def _is_not_found(answer: GraphQLAnswer) -> bool:
+    part = answer.trouble_at(*OWNER)
+    return part is None or part.kind == "NOT_FOUND"
+
+
+def owner_in(url: str) -> str:
+    """Return whose a board is from its address: to be told an organisation's name takes a scope of its own."""
+    steps = url.rstrip("/").split("/")
+    return steps[-3] if len(steps) > 3 and steps[-4] in {"orgs", "users"} else ""  # noqa: PLR2004  # orgs/X/projects/N
 
 
 def is_same_name(one: str, other: str) -> bool:

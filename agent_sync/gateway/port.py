@@ -179,6 +179,12 @@ class Gateway(Protocol):
     def store_tree(self, files: Mapping[str, bytes]) -> str:
         """Store text files as one tree and return its sha."""
 
+    def store_blob(self, content: bytes) -> str:
+        """Store a file's bytes and return its sha."""
+
+    def store_tree_from(self, base: str, entries: Sequence[TreeEntry]) -> str:
+        """Store a tree that differs from another in some entries, one without a sha left out, and return its sha."""
+
     def store_commit(self, commit: ApiCommit) -> ApiCommit:
         """Store a commit that no ref names yet, and return it as it was stored."""
 

@@ -53,6 +53,17 @@ class RefAccess(Line):
         ]
         return str(self._rest("POST", "git/trees", {"tree": entries}, attempted="writing a claim")["sha"])
 
+    def store_blob(self, content: bytes) -> str:
+        """Store a file's bytes and return its sha."""
+        body = {"content": base64.b64encode(content).decode(), "encoding": "base64"}
+        return str(self._rest("POST", "git/blobs", body, attempted="saving a file")["sha"])
+
+    def store_tree_from(self, base: str, entries: Sequence[TreeEntry]) -> str:
+        """Store a tree that differs from another one in some entries; one without a sha is left out."""
+        listed = [{"path": one.path, "mode": one.mode, "type": one.kind, "sha": one.sha or None} for one in entries]
+        body = {"tree": listed} | ({"base_tree": base} if base else {})
+        return str(self._rest("POST", "git/trees", body, attempted="saving files")["sha"])
+
     def store_commit(self, commit: ApiCommit) -> ApiCommit:
         """Store a commit that no ref names yet, and return it as it was stored."""
         body = {

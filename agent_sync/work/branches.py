@@ -2,6 +2,7 @@
 
 from agent_sync.context import Context
 from agent_sync.errors import BadInput
+from agent_sync.gateway.transport.remotes import base_branch
 from agent_sync.system.git_history import commit_of, has_commits_beyond, is_ancestor
 from agent_sync.system.git_tree import fast_forward, move_branch
 from agent_sync.work.hook.model import WorkHook
@@ -33,6 +34,16 @@ def bring_up_to_date(context: Context, branch: str) -> str:
     else:
         is_moved = move_branch(context.git, branch, to=there, old=here)
     return "" if is_moved else f"branch {branch} here is behind {remote} and could not be moved forward"
+
+
+def last_shared(context: Context, branch: str) -> str:
+    """Return the newest commit below HEAD that the remote of the claims is known to have; "" where none is known."""
+    remote = context.remotes.base
+    for name in filter(None, (branch, base_branch(context))):
+        found = context.git.ask("merge-base", "HEAD", f"refs/remotes/{remote}/{name}")
+        if found.status == 0:
+            return found.stdout.strip()
+    return ""
 
 
 def has_own_commits(context: Context, branch: str) -> bool:

@@ -7,16 +7,17 @@ from pathlib import Path
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError, GitFailed
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.leases.claim_refs import transport_here
 from agent_sync.leases.fence import remember
 from agent_sync.leases.model import LeaseMode, Tip
+from agent_sync.leases.refs.api_transport import ApiTransport
 from agent_sync.leases.refs.compare_and_swap import RefChange
-from agent_sync.leases.refs.git_refs import commit_tree
 from agent_sync.leases.refs.values import BranchHead, NewCommit
 from agent_sync.system.git_history import commit_of, links_in
 from agent_sync.system.git_tree import tree_of, tree_of_files
 from agent_sync.task.claim.model import following
 from agent_sync.task.decision.actions import LeftOnHook
-from agent_sync.work.branches import work_branch
+from agent_sync.work.branches import last_shared, work_branch
 from agent_sync.work.claims import HeldWork, held_work, holding_of, renewal_change
 from agent_sync.work.hook import moves
 from agent_sync.work.hook.model import Handoff, WorkHook
@@ -134,10 +135,13 @@ def _rescue(context: Context, hook: WorkHook, tip: Tip, now: datetime) -> RefCha
     ref = rescue_ref(issue, tip.lease.epoch)
     before = hook.handoff.rescue_sha if hook.handoff and hook.handoff.rescue_ref == ref else ""
     tree = tree_of_files(context.git, Path(context.place.git_dir) / "index", but=_CLAIM_FILES)
-    # A child of HEAD and of the rescue before.
-    parents = tuple(filter(None, [commit_of(context.git, "HEAD"), before]))
+    transport = transport_here(context)
+    # A child of HEAD and of the rescue before; where git may not push it, of the last commit that GitHub has.
+    head = commit_of(context.git, "HEAD")
+    start = last_shared(context, hook.status.branch) if isinstance(transport, ApiTransport) else head
+    parents = tuple(filter(None, [start, before]))
     commit = NewCommit(f"Rescue of #{issue}: not committed yet\n", parents=parents, when=int(now.timestamp()))
-    return RefChange(ref, before, commit_tree(context.git, tree, commit))
+    return RefChange(ref, before, transport.keep(tree, commit))
 
 
 def _not_kept(context: Context, handoff: Handoff) -> tuple[str, ...]:

@@ -79,3 +79,49 @@ def test_two_refs_in_a_push_are_enough_to_leave_work(theatre):
     names = {ref["name"] for ref in theatre.stage.world()["refs"]}
     assert any(name.startswith("refs/agentsync/rescue/") for name in names)
     assert any(name.startswith("refs/heads/claude/") for name in names)
+
+
+@pytest.fixture
+def paused(fenced):
+    """Return a fenced clone in which a worker has taken work and has committed some of it."""
+    assert fenced.stage.command("worker", "sling", "42", "w1").status == 0
+    assert fenced.stage.command("worker", "take", "--worker", "w1").status == 0
+    fenced.stage.commit("work.txt", "work\n", "Work")
+    return fenced
+
+
+def test_pause_saves_what_is_not_committed_through_the_interface(paused):
+    """Changed, new, binary, deleted and executable files are in the rescue ref on GitHub, byte for byte."""
+    root = paused.stage.root
+    (root / "notes").mkdir()
+    (root / "notes" / "new.txt").write_text("not committed ü\n")
+    (root / "image.bin").write_bytes(bytes(range(256)))
+    (root / "run.sh").write_text("#!/bin/sh\n")
+    (root / "run.sh").chmod(0o755)
+    (root / "work.txt").write_text("changed\n")
+    (root / "README.md").unlink()
+    played = paused.stage.command("worker", "pause", "--worker", "w1")
+    assert played.status == 0, played.stderr
+    (name,) = (ref["name"] for ref in paused.stage.world()["refs"] if "/rescue/" in ref["name"])
+    elsewhere = beside(paused, "elsewhere")
+    elsewhere.git("fetch", "-q", "origin", name)
+    assert elsewhere.git("show", "FETCH_HEAD:notes/new.txt") == "not committed ü"
+    assert elsewhere.git("show", "FETCH_HEAD:work.txt") == "changed"
+    assert elsewhere.git("rev-parse", "FETCH_HEAD:image.bin") == paused.git("hash-object", "image.bin")
+    listed = elsewhere.git("ls-tree", "FETCH_HEAD")
+    assert ("100755 blob" in listed, "README.md" in listed, ".agent-claim.json" in listed) == (True, False, False)
+    assert sha(paused, name) in paused.stage.command("worker", "show", "w1", "--json").stdout
+    again = paused.stage.command("worker", "pause", "--worker", "w1")
+    assert again.status == 0, again.stderr
+
+
+def test_pause_says_plainly_what_is_too_much_for_the_interface(paused):
+    """Beyond the bound nothing is half saved: the command says what to commit, and the session must not end."""
+    for number in range(101):
+        (paused.stage.root / f"file-{number}.txt").write_text("x\n")
+    before = sha(paused)
+    played = paused.stage.command("worker", "pause", "--worker", "w1")
+    assert played.status != 0
+    wanted = ("102 files", "git commit", "Do not end the session")
+    assert [word for word in wanted if word not in played.stderr] == [], played.stderr
+    assert sha(paused) == before

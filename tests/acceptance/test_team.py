@@ -195,3 +195,15 @@ def test_a_renamed_repository_plays_on(team):
     assert (played.status, 'Claimed issue #1 "Drop the legacy billing table"' in played.stdout) == (0, True)
     assert issues_of(api.stage.world(), "acme/core")[1]["card"]["Status"] == "In Progress"
     assert issues_of(api.stage.world(), WEB)[1]["card"]["Status"] == "Todo"
+
+
+def test_a_renamed_organisation_plays_on(team):
+    """The remote's old name and the settings' old owner lead to the same board; the doctor says what to correct."""
+    api = team.member("api", API)
+    api.stage.act("rename_owner", repo=API, login="acme-labs")
+    assert "#1      P0   Drop the legacy billing table" in api.stage.command("next").stdout
+    api.git("remote", "set-url", "origin", api.git("remote", "get-url", "origin").replace("acme/", "acme-labs/"))
+    played = api.stage.command("claim", "1")
+    assert played.status == 0, played.stderr
+    assert issues_of(api.stage.world(), "acme-labs/api")[1]["card"]["Status"] == "In Progress"
+    assert 'project.owner = "acme-labs"' in api.stage.command("doctor").stdout

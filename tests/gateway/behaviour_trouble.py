@@ -35,7 +35,7 @@ TROUBLE = {
                 ],
             },
         },
-        failed(MissingScope, "Resource not accessible", "scope repo"),
+        failed(MissingScope, "Resource not accessible", "doctor --live"),
         token="read-only",
     ),
     "closing-without-project-scope": Behaviour(
@@ -127,7 +127,7 @@ TROUBLE = {
         lambda g: g.card(42),
         lambda local: local.fault("status:403", operation="Card"),
         {"Card": refusal(403, "Forbidden")},
-        failed(MissingScope, "Forbidden", "scope project"),
+        failed(MissingScope, "Forbidden", "doctor --live"),
     ),
     "html-from-a-proxy": Behaviour(
         lambda g: g.card(42),

@@ -138,17 +138,17 @@ def test_hidden_cards_do_not_hide_the_board(documented):
     [
         ("github_pat_x", "the boards of a user never"),
         ("ghs_x", "GITHUB_TOKEN of Actions reaches no board"),
-        ("gho_x", "gh auth refresh --scopes project"),
-        ("ghp_x", r"Tokens \(classic\)"),
+        ("gho_x", "agent-sync doctor --live"),
+        ("ghp_x", "agent-sync doctor --live"),
     ],
 )
 def test_a_forbidden_board_is_explained_by_the_kind_of_token(documented, token, words):
-    """What a token cannot do with boards depends on its kind, and so does what helps."""
+    """A permission is named where a token of this kind can be given one; a scope is never guessed."""
     wrong = error("FORBIDDEN", "Resource not accessible", "boardOwner", "projectV2")
     documented.given("Board", {"data": {"boardOwner": {"projectV2": None}}, "errors": [wrong]})
     with pytest.raises(MissingScope, match=words) as raised:
         documented.gateway(token=token).board()
-    assert raised.value.scope in {"project", "Projects: write"}
+    assert raised.value.scope == ("" if "doctor" in words else "Projects: write")
 
 
 def test_a_board_whose_cards_are_all_refused_is_refused(documented):
@@ -260,3 +260,28 @@ def test_a_renamed_owners_board_is_found(documented):
     assert [issue.name for issue in seen.ready] == ["#1"]
     assert [asked["boardOwner"] for _, asked in documented.asked] == ["octo", "acme"]
     assert documented.asked[1][1]["ready"] == 'is:issue repo:acme/demo status:"Todo"'
+
+
+def test_a_renamed_owner_that_the_settings_name_is_found_by_the_linked_board(team):
+    """Where the configured owner is gone, the board of that number that is linked to the repository is the one."""
+    team.act("rename_owner", repo="acme/api", login="acme-labs")
+    team.operations()
+    for ask, operation in (
+        (lambda github: github.board().ready, "Board"),
+        (lambda github: github.task(1).card.item_id, "Task"),
+        (lambda github: github.card(1).item_id, "Card"),
+        (lambda github: github.board_columns(5), "BoardColumns"),
+        (lambda github: list(github.board_issues()), "BoardPage"),
+    ):
+        github = team.gateway(**BOARD_7)
+        assert ask(github)
+        assert team.operations()[:2] in ([operation, operation], [operation, "LinkedBoards"])
+    assert team.gateway(**BOARD_7).boards()[0].owner == "acme-labs"
+
+
+def test_an_owner_that_never_was_is_not_made_up(team):
+    """Without a linked board of that number the board is not there, and no other is taken."""
+    from agent_sync.errors import NotFound
+
+    with pytest.raises(NotFound):
+        team.gateway(project={"owner": "nobody", "number": 99}).board()

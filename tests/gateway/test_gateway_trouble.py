@@ -20,7 +20,7 @@ TROUBLE = {
     "401": (refusal(401, "Bad credentials"), NotSignedIn, ["does not accept the token", "gh auth login"]),
     "401 as a page": (httpx.Response(401, text=PAGE), NotSignedIn, ["does not accept the token"]),
     "403 with a scope hint": (
-        refusal(403, "Must have admin rights", x_accepted_oauth_scopes="repo"),
+        refusal(403, "Must have admin rights", x_accepted_oauth_scopes="repo", x_oauth_scopes="project"),
         MissingScope,
         ["Must have admin rights", "classic token lacks the scope"],
     ),

@@ -52,3 +52,36 @@ def test_boards_need_no_more_than_the_documented_scopes(local):
     local.act("token", token="ghp_documented", kind="classic", login="octo", scopes=["repo", "project"])
     boards = local.gateway(token="ghp_documented").boards()
     assert [board.owner for board in boards] == ["octo"]
+
+
+UNEXPLAINED = {
+    "a role that does not suffice": "octo does not have the correct permissions to execute `AddLabels`",
+    "words nobody has seen yet": "Computer says no.",
+}
+
+
+@pytest.mark.parametrize("said", UNEXPLAINED.values(), ids=UNEXPLAINED)
+@pytest.mark.parametrize("kind", TokenKind)
+@pytest.mark.parametrize("area", [Area.BOARD, Area.ISSUES, Area.CHECKS])
+def test_unknown_refusal_is_told_in_githubs_words_and_nothing_is_guessed(said, kind, area):
+    """Whatever the token and whatever was asked for: GitHub's words, the command that tries things, no scope."""
+    from agent_sync.gateway.transport.answer import answer_of
+
+    part = answer_of(None, [{"type": "FORBIDDEN", "message": said}]).parts[0]
+    error = Failures(kind, "github.com").of_part(part, Call("task", attempted="reading issue #42", area=area))
+    assert (error.scope, error.helps) == ("", "agent-sync doctor --live")
+    assert (said.rstrip(".") in error.happened, "scope" in str(error), "lacks" in str(error)) == (True, False, False)
+
+
+def test_scope_that_the_token_has_is_not_asked_for():
+    """REST names the scopes that would do with every refusal: where the token has one, its owner's role is at fault."""
+    from datetime import UTC, datetime
+
+    from agent_sync.gateway.transport.trouble import of_response
+
+    def refused(granted):
+        headers = {"x-accepted-oauth-scopes": "public_repo, repo", "x-oauth-scopes": granted}
+        return of_response(403, headers, '{"message": "Must have admin rights to Repository."}', datetime.now(UTC))
+
+    assert refused("project, repo").scopes == ()
+    assert refused("project").scopes == ("public_repo", "repo")

@@ -202,6 +202,14 @@ class UnaskedGitHub(Gateway):
         """Fail."""
         _fail("store_tree", files)
 
+    def store_blob(self, content: bytes) -> str:
+        """Fail."""
+        _fail("store_blob", content)
+
+    def store_tree_from(self, base: str, entries: Sequence[TreeEntry]) -> str:
+        """Fail."""
+        _fail("store_tree_from", base, entries)
+
     def store_commit(self, commit: ApiCommit) -> ApiCommit:
         """Fail."""
         _fail("store_commit", commit)

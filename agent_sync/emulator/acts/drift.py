@@ -90,6 +90,12 @@ def transfer_repository(act: Act) -> Outcome:
     return {"id": act.repository.full_name}
 
 
+def rename_owner(act: Act) -> Outcome:
+    """Give the owner of the repository another login."""
+    moving.rename_owner(act.world, act.repository.owner, act.text("login"))
+    return {"id": act.repository.full_name}
+
+
 def fork(act: Act) -> Outcome:
     """Fork the repository into the account of whoever acts."""
     made = forks.fork_repository(act.world, Viewer(act.by.user), act.repository, name=act.optional_text("name"))

@@ -61,6 +61,7 @@ ACTS: dict[str, Callable[[Act], Outcome]] = {
         drift.rename_repository,
         drift.transfer_repository,
         drift.fork,
+        drift.rename_owner,
         access.git_credentials,
         access.refuse_refs,
         access.push_limit,

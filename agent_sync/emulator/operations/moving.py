@@ -24,6 +24,26 @@ def move_repository(
     world.moved.pop(target, None)
 
 
+def rename_owner(world: World, owner: User, login: str) -> None:
+    """Give an account another login; its repositories are found under their old names, the account is not."""
+    if login.lower() in world.users:
+        raise Refused(Kind.UNPROCESSABLE, "Login already taken")
+    before = {entry.full_name.lower(): entry for entry in world.repositories.values() if entry.owner is owner}
+    boards = [number for (_, number), board in world.projects.items() if board.owner is owner]
+    old_login, new_login = owner.login.lower(), login.lower()
+    world.users[new_login] = world.users.pop(old_login)
+    owner.login = login
+    for number in boards:
+        world.projects[new_login, number] = world.projects.pop((old_login, number))
+    for repository in world.repositories.values():
+        if old_login in repository.roles:
+            repository.roles[new_login] = repository.roles.pop(old_login)
+    for old, repository in before.items():
+        del world.repositories[old]
+        world.repositories[repository.full_name.lower()] = repository
+        world.moved[old] = repository
+
+
 def transfer_issue(world: World, viewer: Viewer, issue: Issue, target: Repository) -> Issue:
     """Move an issue to another repository, where it gets a number of its own; its cards and relations go along."""
     source = issue.repository

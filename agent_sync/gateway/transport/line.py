@@ -22,7 +22,7 @@ from agent_sync.errors import (
 )
 from agent_sync.gateway.transport.address import Endpoint, Repository, address_of
 from agent_sync.gateway.transport.answer import AnswerError, GraphQLAnswer, Json, Path
-from agent_sync.gateway.transport.refusals import Policy, Refusal, known_refusal, needed_scopes
+from agent_sync.gateway.transport.refusals import Policy, Refusal, known_refusal, lacks_permission, needed_scopes
 from agent_sync.gateway.transport.token import Area, Token, TokenKind, advice, find_token
 from agent_sync.gateway.transport.trouble import (
     UNSAID_WAIT_S,
@@ -120,7 +120,9 @@ class Failures:
             case TroubleKind.FORBIDDEN:
                 if trouble.refusal:
                     return self._known_refusal(trouble.refusal, happened, call)
-                return self._missing_scope(happened, call, call.area, trouble.scopes)
+                if trouble.scopes:
+                    return self._missing_scope(happened, call, call.area, trouble.scopes)
+                return self._unexplained(happened, call, call.area)
             case TroubleKind.MISSING:
                 return NotFound(happened, attempted=attempted, helps="agent-sync doctor")
             case TroubleKind.CONFLICT:
@@ -162,7 +164,15 @@ class Failures:
             return self._known_refusal(known, said, call)
         if needed:
             return self._missing_scope("GitHub answered: the token's scopes do not suffice.", call, area, needed)
-        return self._missing_scope(said, call, area)
+        if part.kind == "INSUFFICIENT_SCOPES":
+            return self._missing_scope(said, call, area)
+        return self._unexplained(said, call, area)
+
+    def _unexplained(self, said: str, call: Call, area: Area) -> MissingScope:
+        """Return a refusal that names no cause: a permission only where GitHub speaks of one, and never a guess."""
+        if lacks_permission(said) and self.token_kind in {TokenKind.FINE_GRAINED, TokenKind.APP}:
+            return self._missing_scope(said, call, area)
+        return MissingScope(said, scope="", attempted=call.attempted, helps="agent-sync doctor --live")
 
     def _known_refusal(self, known: Refusal, said: str, call: Call) -> GitHubError:
         if known.policy is Policy.ARCHIVED:

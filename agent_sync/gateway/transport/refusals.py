@@ -51,6 +51,18 @@ def known_refusal(message: str, *, sign_on: str = "") -> Refusal | None:
     return Refusal(found, _STEPS[found]) if found else None
 
 
+def lacks_permission(message: str) -> bool:
+    """Tell whether a sentence says that a token of this kind was not given a permission."""
+    return "resource not accessible" in message.lower()
+
+
+def unmet_scopes(accepted: str, granted: str | None) -> tuple[str, ...]:
+    """Return the scopes of which one would do, from GitHub's header; none where the token has one of them."""
+    wanted = tuple(scope.strip() for scope in accepted.split(",") if scope.strip())
+    held = (scope.strip() for scope in (granted or "").split(",") if scope.strip())
+    return () if any(is_met(scope, wanted) for scope in held) else wanted
+
+
 def needed_scopes(message: str) -> tuple[str, ...]:
     """Return the scopes of which GitHub wants one."""
     found = _NEEDED.search(message)

@@ -7,7 +7,7 @@ from email.utils import parsedate_to_datetime
 from enum import Enum
 
 from agent_sync.gateway.transport.answer import AnswerError, GraphQLAnswer
-from agent_sync.gateway.transport.refusals import Refusal, known_refusal
+from agent_sync.gateway.transport.refusals import Refusal, known_refusal, unmet_scopes
 from agent_sync.lazy_dataclasses import dataclass
 
 _SHOWN = 200
@@ -147,8 +147,10 @@ def one_line(text: str) -> str:
 def _forbidden_trouble(headers: Mapping[str, str], said: str) -> Trouble:
     happened, sso = f"GitHub answered: {said}", headers.get("x-github-sso", "")
     known = known_refusal(said, sign_on=one_line(sso) if sso.startswith("required") else "")
-    accepted = headers.get("x-accepted-oauth-scopes") or headers.get("x-accepted-github-permissions", "")
-    scopes = tuple(one_line(scope) for scope in accepted.split(",") if scope.strip())
+    # A role that does not suffice is refused with the same header as a scope that is missing.
+    wanted = unmet_scopes(headers.get("x-accepted-oauth-scopes", ""), headers.get("x-oauth-scopes"))
+    accepted = wanted or tuple(filter(None, headers.get("x-accepted-github-permissions", "").split(",")))
+    scopes = tuple(one_line(scope) for scope in accepted)
     return Trouble(TroubleKind.FORBIDDEN, happened, scopes=scopes, refusal=known)
 
 

@@ -49,10 +49,19 @@ class ApiTransport(RemoteTransport):
 
     def write(self, commit: NewCommit) -> str:
         """Store a commit at GitHub and here."""
+        # A tree without any file cannot be stored through the interface.
+        return self._commit(self.api.store_tree(commit.files or {"probe": b""}), commit)
+
+    def keep(self, tree: str, commit: NewCommit) -> str:
+        """Store a commit of a tree at GitHub and here; its first parent must be there already."""
+        from agent_sync.leases.refs.uploading import upload_tree
+
+        upload_tree(self.git, self.api, tree, next(iter(commit.parents), ""))
+        return self._commit(tree, commit)
+
+    def _commit(self, tree: str, commit: NewCommit) -> str:
         date = datetime.fromtimestamp(commit.when, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         us = Signature(NAME, EMAIL, date)
-        # A tree without any file cannot be stored through the interface.
-        tree = self.api.store_tree(commit.files or {"probe": b""})
         stored = self.api.store_commit(ApiCommit(tree, commit.parents, us, us, commit.message))
         mirror_commit(self.git, self.api, stored)
         return stored.sha

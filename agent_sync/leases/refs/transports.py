@@ -55,6 +55,10 @@ class _GitRefs:
         """Store a commit in this clone."""
         return git_refs.write_commit(self.git, commit)
 
+    def keep(self, tree: str, commit: NewCommit) -> str:
+        """Store a commit of a tree in this clone."""
+        return git_refs.commit_tree(self.git, tree, commit)
+
     def _stored(self, name: str) -> str:
         return name.replace(OURS, self.prefix, 1)
 

@@ -136,5 +136,8 @@ class RefTransport(Protocol):
     def write(self, commit: NewCommit) -> str:
         """Store a commit and return its sha; no ref moves."""
 
+    def keep(self, tree: str, commit: NewCommit) -> str:
+        """Store a commit of files that this clone has as a tree, and return its sha; no ref moves."""
+
     def swap(self, updates: Sequence[RefUpdate], branch: BranchHead | None = None) -> Pushed:
         """Move all refs and a branch, or none of them, if each still is what it was."""

@@ -11,7 +11,7 @@ from agent_sync.setup.doctor.names import check_names
 from agent_sync.setup.doctor.result import Result, fail, ok, skip, warn
 from agent_sync.system import clock
 from agent_sync.task.decision.outside_text import one_line
-from agent_sync.task.decision.tasks import Person
+from agent_sync.task.decision.tasks import BoardShape, Person
 
 NEEDED = ("repo", "project")
 MOST_SKEW_S = 30.0
@@ -77,6 +77,13 @@ def check_clock(theirs: datetime | None, ours: datetime) -> Result:
     return ok("clock", "agrees with GitHub's")
 
 
+def _board_result(board: BoardShape, owner: str) -> Result:
+    says, now = f"{one_line(board.title)}: {one_line(board.url)}", one_line(board.owner)
+    if owner and owner.casefold() != now.casefold():
+        return warn("board", f"{says}; its owner {one_line(owner)} is called {now} now", f'project.owner = "{now}"')
+    return ok("board", says)
+
+
 def _board(context: Context) -> Iterator[Result]:
     project = context.settings.project
     try:
@@ -90,5 +97,5 @@ def _board(context: Context) -> Iterator[Result]:
         says = f"there is no board {project.number}, or this token cannot see it"
         yield fail("board", says, "correct project.owner and project.number in .agent-sync.toml")
     else:
-        yield ok("board", f"{one_line(boards[0].title)}: {one_line(boards[0].url)}")
+        yield _board_result(boards[0], project.owner)
         yield from check_names(boards[0], context.settings.board)
