@@ -1,10 +1,10 @@
 """Deletes refs of ours that nobody needs any more, each only if it still is what was judged."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from agent_sync.errors import GitFailed
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.claim_refs import claim_ref
 from agent_sync.leases.model import Lease, LeaseState, Tip
 from agent_sync.leases.refs.compare_and_swap import RefChange, RefOrder, Swapped, SwapPlan, Tried, compare_and_swap

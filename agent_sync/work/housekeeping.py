@@ -1,11 +1,11 @@
 """Finds refs of ended claims and old rescues, lists rescues, and prunes what nobody needs any more."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from agent_sync.context import Context
 from agent_sync.errors import GitFailed
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.claim_refs import transport_here
 from agent_sync.leases.model import Tip
 from agent_sync.leases.pruning import DueRef, due_claim, is_claim_over, prune

@@ -2,11 +2,11 @@
 
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from agent_sync.context import Context
 from agent_sync.errors import BadInput
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.refs.transports import CloneTransport
 from agent_sync.leases.refs.values import CLAIMS, HOOKS, OURS, PROBES, RESCUE, TRACKING, RefUpdate
 from agent_sync.record.disk.recorder import atlas_home, workspace_of

@@ -1,10 +1,11 @@
 """Cancels work on a hook: claim and hook end in one push, then card and assignment are given back."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError, BadInput, HookBusy, Refused
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.acquire import mode_here
 from agent_sync.leases.claim_refs import claim_commit, claim_ref
 from agent_sync.leases.identity import fresh_id, holder_here, worktree_id
