@@ -5,8 +5,8 @@ from datetime import datetime
 from pathlib import Path
 
 from agent_sync.context import Context
-from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.errors import AgentSyncError, GitFailed
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.fence import remember
 from agent_sync.leases.model import LeaseMode, Tip
 from agent_sync.leases.refs.compare_and_swap import RefChange

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
-from agent_sync.errors import AgentSyncError, GitHubDown, RateLimited
+from agent_sync.errors import AgentSyncError, GitFailed, GitHubDown, RateLimited
 from agent_sync.gateway.port import Gateway
 from agent_sync.gateway.ref_values import ApiCommit, Signature
 from agent_sync.lazy_dataclasses import dataclass
