@@ -268,5 +268,7 @@ def unsettled(issue: int, unknown: Unknown) -> BadLease | LeaseUnsettled:
     reason = one_line(unknown.reason, limit=300)
     if unknown.doubt in {Doubt.UNREADABLE, Doubt.TOO_NEW}:
         return BadLease(reason, attempted=f"claiming issue #{issue}", helps="agent-sync next")
+    if unknown.doubt is Doubt.BLOCKED:
+        return BadLease(reason, attempted=f"claiming issue #{issue}", helps="remove that ref, then the same command")
     message = f"Could not confirm the claim on issue #{issue}: {reason}"
     return LeaseUnsettled(message, attempted=f"claiming issue #{issue}", helps="run the same command again")

@@ -66,6 +66,11 @@ def keeper_of(context: Context, lease: LeaseNote, *, limit_s: float = NETWORK_LI
     return LeaseKeeper(transport_of(context, Where(lease.where), limit_s=limit_s), context.place)
 
 
+def worker_of(claim: Claim) -> str:
+    """Return the worker on whose hook the task hangs, as `pool/worker`; empty for any other claim."""
+    return claim.agent_id if claim.lease and "/" in claim.agent_id else ""
+
+
 def lease_stop(
     context: Context, claim: Claim, *, is_ending: bool = False, looks_again: bool = False
 ) -> LeaseStop | None:

@@ -26,6 +26,7 @@ from agent_sync.leases.results import (
     Unreadable,
     Won,
 )
+from agent_sync.leases.words import blocked_text
 from agent_sync.worktree import Place
 
 
@@ -151,6 +152,10 @@ class LeaseKeeper:
         if pushed.result is PushResult.REJECTED and refuses_all_refs(self.transport, pushed, tried.updates[0].new):
             self._intents.settle(issue)
             return Unknown(Doubt.REFUSED, pushed.text)
+        above = self.transport.above(tried.updates[0].ref) if pushed.result is PushResult.REJECTED else ""
+        if above:
+            self._intents.settle(issue)
+            return Unknown(Doubt.BLOCKED, blocked_text(self.transport, above))
         # The intent stays: a push that is still on its way is ours when it arrives.
         return Unknown(Doubt.UNWRITTEN, pushed.text, is_sent=pushed.was_sent)
 

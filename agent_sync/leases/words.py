@@ -4,7 +4,8 @@ from datetime import datetime
 
 from agent_sync.leases import rules
 from agent_sync.leases.model import Lease, LeaseMode, LeaseState
-from agent_sync.leases.refs.values import Where
+from agent_sync.leases.refs.transports import RemoteTransport
+from agent_sync.leases.refs.values import RefTransport, Where
 from agent_sync.system import clock
 from agent_sync.task.claim.model import LeaseNote
 from agent_sync.task.decision.actions import LeaseLost, LeaseUnknown, LeftOnHook
@@ -37,6 +38,14 @@ def expiry(lease: Lease) -> str:
     if lease.mode is LeaseMode.MANUAL:
         return "it was claimed by hand and never expires"
     return f"it expires at {moment(rules.expires_at(lease, clock.now()))} unless it is renewed"
+
+
+def blocked_text(transport: RefTransport, above: str) -> str:
+    """Say which ref is in the way of ours, and how whoever may write there removes it."""
+    remedy = f"remove it with `git update-ref -d {above}`"
+    if isinstance(transport, RemoteTransport):
+        remedy = f"whoever may write to the repository removes it with `git push {transport.remote.name} :{above}`"
+    return f"The ref {above} is in the way of every ref below it: {remedy}."
 
 
 def moment(at: datetime) -> str:

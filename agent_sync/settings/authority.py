@@ -89,8 +89,10 @@ RULES: dict[str, Rule] = {
     "lease.ttl_s": RepositoryWithin(300, 7 * _DAY),
     "lease.allowance_s": RepositoryWithin(0, 600),
     "lease.where": UserDecides(_LEASES),
+    "lease.keep_ended_days": UserDecides("what is deleted on the remote"),
     "worker.name": UserDecides("whose work this session takes"),
     "worker.fetch_limit_s": RepositoryWithin(0, 20),
+    "worker.keep_rescue_days": UserDecides("what is deleted on the remote"),
     "github.url": UserDecides("where the token goes"),
     "github.repository": UserDecides("whose issues and pull requests are written to"),
     "github.timeout_s": RepositoryWithin(2, 120),
@@ -107,6 +109,7 @@ RULES: dict[str, Rule] = {
     "record.keep_completed_days": UserDecides("which records are deleted"),
     "record.keep_failed_days": UserDecides("which records are deleted"),
     "record.keep_abandoned_days": UserDecides("which records are deleted"),
+    "record.clean": UserDecides("which records are deleted"),
     "templates": REPOSITORY,
 }
 

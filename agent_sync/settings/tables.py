@@ -224,6 +224,9 @@ class RecordSettings(Section):
     keep_completed_days: Count = 30
     keep_failed_days: Count = 14
     keep_abandoned_days: Count = 7
+    clean: Annotated[
+        bool, Field(description="Delete records whose time is over when another task of the clone begins")
+    ] = True
 
 
 class Template(Section):
@@ -250,6 +253,10 @@ class LeaseSettings(Section):
         Literal["remote", "clone"],
         Field(description="`clone` keeps claims in this clone alone, even where the remote would take them"),
     ] = "remote"
+    keep_ended_days: Annotated[
+        Count,
+        Field(description="How long the ref of a claim stays that is done or released, before `cleanup` prunes it"),
+    ] = 30
 
 
 class WorkerSettings(Section):
@@ -261,6 +268,9 @@ class WorkerSettings(Section):
     fetch_limit_s: Annotated[
         Seconds, Field(description="Longest time the start of a session waits for the remote's work hooks")
     ] = 5
+    keep_rescue_days: Annotated[
+        Count, Field(description="How long rescued files stay that no paused work needs, before `cleanup` prunes them")
+    ] = 30
 
 
 class GitHubSettings(Section):

@@ -76,10 +76,10 @@ def act(action: Action, context: Context, claim: Claim) -> Outcome:
 
 def _finish_lease(context: Context, claim: Claim, order: DeleteClaim) -> None:
     """Mark the work as done; what hangs on a worker's hook is complete in the same push."""
-    if not claim.worker:
+    if not fence.worker_of(claim):
         fence.finish(context, claim)
         return
-    from agent_sync.work.ending import finish_with_hook
+    from agent_sync.work.endings.with_claim import finish_with_hook
 
     finish_with_hook(context, claim, order)
 

@@ -62,7 +62,7 @@ def _worker_of(context: Context, tip: Tip) -> str:
     """Return the worker on whose hook a claim's work hangs, which ends with the claim or not at all."""
     if "/" not in tip.lease.holder.agent:
         return ""
-    from agent_sync.work.ending import hook_with
+    from agent_sync.work.endings.with_claim import hook_with
     from agent_sync.work.hook.reading import view_here
 
     seen = hook_with(view_here(context), tip.lease.nonce)

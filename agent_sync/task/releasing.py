@@ -50,10 +50,10 @@ def _take_back(context: Context, claim: Claim, doubt: LeaseUnknown | None, *, re
 
 def _release_lease(context: Context, claim: Claim, reason: str) -> None:
     """Give the lease back; what hangs on a worker's hook is given back in the same push."""
-    if not claim.worker:
+    if not fence.worker_of(claim):
         fence.release(context, claim)
         return
-    from agent_sync.work.ending import release_with_hook
+    from agent_sync.work.endings.with_claim import release_with_hook
 
     release_with_hook(context, claim, reason)
 

@@ -19,7 +19,7 @@ from agent_sync.task.decision.decide import card_change
 from agent_sync.task.decision.facts import Card
 from agent_sync.task.releasing import give_back
 from agent_sync.work.claims import ending_change, held_work, holding_of, readable_hook, renewal_change
-from agent_sync.work.delivery import GIVING, deliver
+from agent_sync.work.endings.delivery import GIVING, deliver
 from agent_sync.work.escalation import ask_human, file_discovered
 from agent_sync.work.hook import attempts, moves
 from agent_sync.work.hook.evidence import Standpoint, evidence_of

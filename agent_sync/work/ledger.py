@@ -49,6 +49,13 @@ def read_ledger(context: Context, kind: LedgerKind) -> Ledger:
             return Ledger(tuple(convoy_rows(tasks, known)), tuple(notes))
 
 
+def convoys_now(context: Context, tasks: list[LedgerRow]) -> list[LedgerRow] | None:
+    """Return the convoys of some tasks as GitHub has them now; None where it could not be asked for all of them."""
+    trouble: list[str] = []
+    known = list(_convoys(context, tasks, trouble))
+    return None if trouble else convoy_rows(tasks, known)
+
+
 def _convoys(context: Context, tasks: list[LedgerRow], notes: list[str]) -> Iterator[Convoy]:
     """Ask GitHub for every convoy a task belongs to; one that cannot be read is told as far as its tasks tell."""
     for name in sorted({str(row["convoy"]) for row in tasks if row.get("convoy")}):

@@ -1,19 +1,17 @@
 """What was not committed when work was paused: the command that restores it, and what a record notes of the work."""
 
-import re
 import shlex
 
 from agent_sync.context import Context
-from agent_sync.leases.refs.values import RESCUE, Where
+from agent_sync.leases.refs.values import Where
 from agent_sync.record import keep as recording
 from agent_sync.record.machine.model import Record, WorkNote
 from agent_sync.system import clock
 from agent_sync.system.masking import masked
 from agent_sync.work.hook.evidence import json_text
 from agent_sync.work.hook.model import Handoff, WorkHook
-from agent_sync.work.hook.names import WorkerName
+from agent_sync.work.hook.names import WorkerName, issue_of_rescue
 
-_REF = re.compile(rf"{RESCUE}[0-9]{{1,10}}-[0-9]{{1,10}}")
 LONGEST_INPUT = 4000
 
 
@@ -22,7 +20,7 @@ def restore_command(ref: str, sha: str, *, where: Where, remote: str) -> str:
 
     The text of a ref is somebody else's, and what is said here is run in a shell.
     """
-    if not _REF.fullmatch(ref) or not sha:
+    if issue_of_rescue(ref) is None or not sha:
         return ""
     fetch = f"git fetch {shlex.quote(remote)} {ref} && " if where is Where.REMOTE else ""
     return f"{fetch}git restore --source={sha} --worktree -- :/"

@@ -190,3 +190,32 @@ def test_forced_release_of_work_on_a_hook_names_the_command(worker):
     other = Theatre(replace(worker.stage, root=root))
     refused = ran(other, "release", "42", "--force", status=1)
     assert "agent-sync worker cancel main/w1 --force" in refused.stderr
+
+
+def test_lost_answers_of_a_result_change_nothing(worker):
+    """The push of the commit and that of the result may lose their answers: both are found to have arrived."""
+    worker.stage.commit("cache.py", "lock\n", "Lock")
+    worker.fault("drop_after_apply", path="/octo/demo.git/git-receive-pack", times=2)
+    ran(worker, "worker", "result", "--output", '{"patch": "cache.py"}')
+    assert (shown(worker)["status"]["status"], worker.stage.claim()) == ("COMPLETE", None)
+    assert "already" in ran(worker, "worker", "result", "--output", '{"patch": "cache.py"}').stdout
+
+
+def test_result_pushes_where_the_default_branch_is_not_known(worker):
+    """A clone that does not know what the remote's default branch is pushes the commit all the same."""
+    worker.git("remote", "set-head", "origin", "--delete")
+    worker.stage.commit("cache.py", "lock\n", "Lock")
+    branch, head = worker.git("branch", "--show-current"), worker.git("rev-parse", "HEAD")
+    ran(worker, "worker", "result")
+    assert refs(worker)[f"refs/heads/{branch}"] == head
+
+
+def test_cancel_again_leaves_whoever_holds_the_issue_now(theatre):
+    """A repeated cancel gives nothing back that was claimed since."""
+    ran(theatre, "worker", "sling", "42", "w1")
+    ran(theatre, "worker", "cancel", "w1")
+    ran(theatre, "claim", "42")
+    before = theatre.stage.world()
+    ran(theatre, "worker", "cancel", "w1")
+    assert theatre.issue()["assignees"] == ["octo"]
+    assert theatre.stage.world()["items"] == before["items"]

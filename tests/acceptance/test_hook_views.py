@@ -112,3 +112,24 @@ def test_long_history_of_a_hook_is_cut_and_said_to_be(theatre):
     assert len(rows["issue-42"]["events"]) == 1000
     assert [event["event"] for event in rows["issue-43"]["events"]] == ["Sling issue-43 to main/w2"]
     assert "the history of main/w1 before" in played.stderr
+
+
+def convoy(theatre):
+    """Return the one convoy as `.forge/` shows it."""
+    return json.loads((theatre.stage.root / ".forge/ledger/convoys.jsonl").read_text())
+
+
+def test_convoys_are_current_when_they_are_read(theatre):
+    """The file says what `ledger` says: title and all sub-issues right after the sling, and what became of them."""
+    theatre.stage.act("add_issue", title="Another part")
+    for number in (42, 45):
+        theatre.stage.act("sub_issue", issue=number, parent=43)
+    ran(theatre, "worker", "sling", "42", "w1")
+    title = theatre.issue(43)["title"]
+    assert (convoy(theatre)["title"], convoy(theatre)["progress"]) == (title, {"closed": 0, "total": 2})
+    assert ran(theatre, "worker", "list").requests == 0
+    assert convoy(theatre)["title"] == title
+    theatre.stage.act("close_issue", issue=45)
+    ran(theatre, "ledger")
+    assert convoy(theatre)["progress"] == {"closed": 1, "total": 2}
+    assert json.loads(ran(theatre, "ledger", "--kind", "convoys").stdout) == convoy(theatre)

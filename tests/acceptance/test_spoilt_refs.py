@@ -229,3 +229,23 @@ def test_time_of_a_commit_without_end(theatre):
     commit = fed(theatre, text.encode(), "hash-object", "-t", "commit", "-w", "--stdin", "--literally")
     theatre.git("push", "-q", "origin", f"{commit}:refs/agentsync/hooks/main/w1")
     everything_else_works(theatre)
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("refs/agentsync/claims", ("claim", "43")),
+        ("refs/agentsync/claims", ("worker", "sling", "43", "w1")),
+        ("refs/agentsync/hooks/main", ("worker", "sling", "43", "w1")),
+    ],
+)
+def test_ref_that_bears_the_name_of_a_folder_is_named_with_its_remedy(theatre, name, command):
+    """It blocks every ref below it: the refusal says which one it is and how to remove it, and that helps."""
+    theatre.git("push", "-q", "origin", f"HEAD:{name}")
+    refused = theatre.stage.command(*command)
+    assert refused.status == 1, refused
+    assert f"The ref {name} is in the way of every ref below it" in refused.stderr
+    assert f"`git push origin :{name}`" in refused.stderr
+    assert "run the same command again" not in refused.stderr
+    theatre.git("push", "-q", "origin", f":{name}")
+    assert theatre.stage.command(*command).status == 0

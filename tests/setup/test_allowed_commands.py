@@ -70,7 +70,7 @@ def test_spoken_command_is_allowed_or_a_humans(command):
 
 QUESTIONS = """
 done; done --yes; sync; release; trust; validate -- true; validate --label x -- rm; reconcile; reconcile --all; abandon;
-approve --yes; gate clean; workspace destroy x; record install; worker clear
+approve --yes; gate clean; workspace destroy x; record install; worker clear; worker cancel w1
 """
 NAMED = """
 push; resume; record show; record status --json; record verify x.json; gate run; review list; explain; worker take;

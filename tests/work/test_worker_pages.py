@@ -7,7 +7,7 @@ from agent_sync.cli.work.worker import command
 
 
 @pytest.mark.parametrize(
-    "name", ["list", "status", "show", "sling", "take", "pause", "result", "cancel", "clear", "repair"]
+    "name", ["list", "status", "show", "sling", "take", "pause", "result", "cancel", "clear", "repair", "rescues"]
 )
 def test_help_has_an_example(name):
     """Every worker command has a help page with an example that names it."""

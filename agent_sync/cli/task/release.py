@@ -8,6 +8,7 @@ from agent_sync.cli.issue_numbers import issue_number
 from agent_sync.context import Context
 from agent_sync.errors import BadInput
 from agent_sync.leases.claim_refs import claim_ref
+from agent_sync.leases.fence import worker_of
 from agent_sync.leases.words import holder_name, release_text
 from agent_sync.task.decision.outside_text import one_line
 from agent_sync.task.freeing import free, holder_to_free
@@ -24,6 +25,8 @@ _EXAMPLE = "agent-sync release 42 --force"
 @click.option("--dry-run", is_flag=True, help="Only print what would be done.")
 def command(issue: str | None, *, reason: str, force: bool, dry_run: bool) -> None:
     """Give the task back: card to Todo, assignment removed, lease released, claim file deleted. The branch stays.
+
+    Work from a worker's hook is taken off that hook in the same push.
 
     If somebody else has taken the task over, only the claim file here is deleted. With ISSUE and --force a person frees
     a claim that its holder left, also one made by hand; the holder finds it lost, and the issue gets a comment.
@@ -45,7 +48,8 @@ def command(issue: str | None, *, reason: str, force: bool, dry_run: bool) -> No
         click.echo(f"would move the card of issue #{claim.issue_number} to {context.settings.board.ready}")
         click.echo("would clear Agent, take your assignment back (2 requests) and delete .agent-claim.json")
         if claim.lease and claim.may_act:
-            click.echo(f"would release {claim_ref(claim.issue_number)} ({claim.lease.where})")
+            hook = f" and take it off the hook of {worker_of(claim)}, in one push" if worker_of(claim) else ""
+            click.echo(f"would release {claim_ref(claim.issue_number)} ({claim.lease.where}){hook}")
         return
     with working("giving the task back"), acting_alone(context, "giving the task back"):
         claim = claim_here(context)

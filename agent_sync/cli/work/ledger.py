@@ -36,7 +36,7 @@ def command(*, form: str | None, kind: str, as_json: bool) -> None:
             click.echo(_line(row))
         if not found.rows:
             click.echo(f"No {kind} yet.")
-    print_notes(found.notes, refresh_view(context, found.rows if LedgerKind(kind) is LedgerKind.CONVOYS else ()))
+    print_notes(found.notes, refresh_view(context, asks_github=True))
 
 
 def _line(row: LedgerRow) -> str:

@@ -84,7 +84,7 @@ def sling(
         print_notes(done.view.notes, result.notes)
         return
     context.log.write(clock.now(), "sling", issue=wish.issue, worker=str(result.worker), requests=context.requests)
-    print_notes(done.view.notes, result.notes, refresh_view(context))
+    print_notes(done.view.notes, result.notes, refresh_view(context, asks_github=True))
 
 
 def _tell_slung(result: Slung, *, dry_run: bool) -> None:
@@ -123,7 +123,7 @@ def take(ctx: click.Context, *, name: str, as_json: bool) -> None:
         begun = taken_from(context, said)
     _refuse_blocked(context, begun)
     click.echo(json.dumps(_values(begun))) if as_json else _tell_taken(begun)
-    print_notes(begun.notes, refresh_view(context))
+    print_notes(begun.notes, refresh_view(context, asks_github=True))
     trouble = begun.local.trouble if begun.local else ""
     if trouble:
         click.echo(f"Taken, but GitHub was only partly updated: {trouble}", err=True)
@@ -135,7 +135,7 @@ def _refuse_blocked(context: Context, begun: Begun) -> None:
     """Stop where something is in the way of the work: nothing was taken, which is no success."""
     work = begun.work
     if work.hook and work.hook.state is WorkState.BLOCKED:
-        print_notes(begun.notes, refresh_view(context))
+        print_notes(begun.notes, refresh_view(context, asks_github=True))
         reason = work.decision.reason[:1].upper() + work.decision.reason[1:]
         message = f"{reason}; the work stays on the hook of {work.worker}."
         raise Refused(message, attempted=f"taking from {work.worker}", helps="agent-sync worker list")

@@ -11,7 +11,7 @@ from agent_sync.cli.here import context_here
 from agent_sync.cli.work.worker_views import hook_values, print_notes
 from agent_sync.errors import BadInput, BadUsage, Exit
 from agent_sync.system import clock
-from agent_sync.work.cancelling import CancelledWork, cancel_work
+from agent_sync.work.endings.cancelling import CancelledWork, cancel_work
 from agent_sync.work.finishing import FinishedWork, GivenResult, failed_result, finish_work, parse_result
 from agent_sync.work.forge import refresh_view
 from agent_sync.work.hook.states import WorkState
@@ -66,7 +66,7 @@ def result(
         )
     click.echo(json.dumps(_finished_values(finished))) if as_json else _tell_finished(finished)
     context.log.write(clock.now(), "worker-result", worker=str(finished.worker), state=finished.hook.state)
-    print_notes(finished.notes, refresh_view(context))
+    print_notes(finished.notes, refresh_view(context, asks_github=True))
     if finished.trouble:
         click.echo(f"The result is saved, but GitHub was only partly updated: {finished.trouble}", err=True)
         click.echo("  try: run the same command again", err=True)
@@ -99,7 +99,7 @@ def cancel(ctx: click.Context, worker: str, *, reason: str, force: bool, dry_run
         print_notes(cancelled.notes)
         return
     context.log.write(clock.now(), "worker-cancel", worker=str(cancelled.worker), forced=force, reason=reason or None)
-    print_notes(cancelled.notes, refresh_view(context))
+    print_notes(cancelled.notes, refresh_view(context, asks_github=True))
     if cancelled.trouble:
         click.echo(f"Cancelled, but GitHub was only partly updated: {cancelled.trouble}", err=True)
         click.echo("  try: run the same command again", err=True)

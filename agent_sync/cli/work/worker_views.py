@@ -1,5 +1,6 @@
-"""`agent-sync worker list · status · show`: what hangs on which hook."""
+"""`agent-sync worker list · status · show · rescues`: what hangs on which hook, and what was rescued."""
 
+import dataclasses
 import json
 from datetime import datetime
 from typing import Any
@@ -20,6 +21,7 @@ from agent_sync.work.hook.model import WorkHook
 from agent_sync.work.hook.names import WorkerName, worker_named
 from agent_sync.work.hook.reading import view_here
 from agent_sync.work.hook.view import HookSeen, WorkView, holder_text, states_of
+from agent_sync.work.housekeeping import rescues_here
 from agent_sync.work.identity import bound_worker
 
 
@@ -123,6 +125,31 @@ def show(ctx: click.Context, worker: str | None, *, as_json: bool) -> None:
     ctx.exit(Exit.FAILED if wrong else Exit.OK)
 
 
+@click.command("rescues")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def rescues(*, as_json: bool) -> None:
+    """List the files that were not committed when work was paused, with the command that restores each.
+
+    \b
+    Examples:
+      agent-sync worker rescues
+      agent-sync worker rescues --json | jq -r '.rescues[].restore'
+    """
+    context = context_here()
+    with working("reading the rescues"):
+        view, found = rescues_here(context)
+    if as_json:
+        rows = [dataclasses.asdict(one) | {"kept_since": one.kept_since.isoformat()} for one in found]
+        click.echo(json.dumps({"rescues": rows, "where": view.where, "notes": list(view.notes)}))
+    else:
+        for one in found:
+            needed = "needed by paused work" if one.is_needed else "not needed by any work"
+            click.echo(f"#{one.issue}  {one.kept_since:%Y-%m-%d %H:%M} UTC  {needed}\n  {one.restore}")
+        if not found:
+            click.echo("Nothing is kept.")
+    print_notes(view.notes)
+
+
 def _hook_of_worker(context: Context, worker: str | None) -> tuple[WorkView, HookSeen]:
     said = worker or bound_worker(context)
     if not said:
@@ -186,4 +213,4 @@ def _line(row: dict[str, Any]) -> str:
     return "  ".join(part for part in [*parts, one_line(row["reason"])] if part).rstrip()
 
 
-COMMANDS = (listing, status, show)
+COMMANDS = (listing, status, show, rescues)

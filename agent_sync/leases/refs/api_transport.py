@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
-from agent_sync.errors import AgentSyncError, GitHubDown, RateLimited
+from agent_sync.errors import AgentSyncError, GitFailed, GitHubDown, RateLimited
 from agent_sync.gateway.port import Gateway
 from agent_sync.gateway.ref_values import ApiCommit, Signature
 from agent_sync.lazy_dataclasses import dataclass
@@ -13,6 +13,7 @@ from agent_sync.leases.refs.mirrored import mirror_commit, mirror_history
 from agent_sync.leases.refs.transports import RemoteTransport
 from agent_sync.leases.refs.values import (
     OURS,
+    RESCUE,
     BranchHead,
     NewCommit,
     Pushed,
@@ -85,6 +86,12 @@ class ApiTransport(RemoteTransport):
             set_ref(self.git, self._stored(update.ref), update.new)
 
     def _bring(self, name: str) -> None:
+        if name.startswith(RESCUE):
+            # A child of the code's commits, which git brings at once and the interface one by one.
+            trouble = super().fetch([name])
+            if trouble:
+                raise GitFailed(trouble, attempted="reading rescues")
+            return
         there = {ref: sha for ref, sha in self.api.refs_below(name).items() if _is_meant(ref, name)}
         here = {ref.name: ref.sha for ref in self.known(name)}
         changed = {ref: sha for ref, sha in there.items() if here.get(ref) != sha}

@@ -97,11 +97,19 @@ def _push_result(done: FinishedProcess, refs: set[str]) -> PushResult:
     return PushResult.REJECTED if is_refused else PushResult.SILENT
 
 
-def fetch(git: Git, address: str, specs: Sequence[str], *, url: str = "", limit_s: float = NETWORK_LIMIT) -> str:
+def fetch(  # noqa: PLR0913  # one fetch has as many sides
+    git: Git,
+    address: str,
+    specs: Sequence[str],
+    *,
+    url: str = "",
+    limit_s: float = NETWORK_LIMIT,
+    is_code: bool = False,
+) -> str:
     """Bring the refs of all refspecs up to date in one fetch; return what went wrong, if anything did."""
     options = ["--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-filter"]
     # Claims share no history with the code, and little with each other: telling what is here costs more than it saves.
-    lead = [*_PATIENT, "-c", "fetch.negotiationAlgorithm=noop"]
+    lead = [*_PATIENT, *([] if is_code else ["-c", "fetch.negotiationAlgorithm=noop"])]
     command = [*lead, "fetch", *options, "--no-recurse-submodules", "--", address, *specs]
     try:
         done = git.talk(url or address, *command, timeout=limit_s)
@@ -111,6 +119,16 @@ def fetch(git: Git, address: str, specs: Sequence[str], *, url: str = "", limit_
     except GitFailed as error:
         return str(error)
     return (_git_message(done) or f"git fetch ended with {done.status}") if done.status else ""
+
+
+def names_there(git: Git, address: str, names: Sequence[str], *, url: str, limit_s: float) -> frozenset[str]:
+    """Return which refs of exactly these names a remote has; none where it cannot be asked."""
+    try:
+        done = git.talk(url, "ls-remote", "--quiet", "--refs", "--", address, *names, timeout=limit_s)
+    except GitFailed:
+        return frozenset()
+    listed = (line.partition("\t")[2] for line in done.stdout.split("\n"))
+    return frozenset(listed) & frozenset(names)
 
 
 def refspecs(name: str, stored: str) -> list[str]:
@@ -124,15 +142,21 @@ def refspecs(name: str, stored: str) -> list[str]:
 
 def move_together(git: Git, updates: Sequence[RefUpdate]) -> Pushed:
     """Move refs of this clone in one transaction: all of them, or none."""
-    lines = [f"option no-deref\nupdate {one.ref} {one.new} {one.old or _zeros(one.new)}\n" for one in updates]
+    lines = [f"option no-deref\n{_order(one)}\n" for one in updates]
     orders = "".join(["start\n", *lines, "prepare\n", "commit\n"])
     done = git.ask(*_PATIENT, "update-ref", "--stdin", stdin=orders)
     return Pushed(PushResult.REJECTED, _git_message(done)) if done.status else Pushed(PushResult.LANDED)
 
 
+def _order(update: RefUpdate) -> str:
+    if update.new:
+        return f"update {update.ref} {update.new} {update.old or _zeros(update.new)}"
+    return f"delete {update.ref} {update.old}"
+
+
 def note_move(git: Git, update: RefUpdate) -> None:
     """Move a ref of this clone that only says what was seen elsewhere, if it still is what it was."""
-    git.ask("update-ref", "--no-deref", update.ref, update.new, update.old or _zeros(update.new))
+    move_together(git, [update])
 
 
 def list_refs(git: Git, name: str, *, with_kinds: bool = False) -> Iterator[FoundRef]:

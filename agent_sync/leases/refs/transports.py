@@ -22,6 +22,7 @@ from agent_sync.leases.refs.values import (
     RefTransport,
     RefUpdate,
     Where,
+    names_above,
 )
 from agent_sync.system.git import NETWORK_LIMIT, Git, Remote
 from agent_sync.system.git_refusals import PushRule, push_rule
@@ -59,6 +60,12 @@ class _GitRefs:
         """Store a commit of a tree in this clone."""
         return git_refs.commit_tree(self.git, tree, commit)
 
+    def above(self, name: str) -> str:
+        """Return a ref of this clone that is in the way of another."""
+        names = names_above(name)
+        found = {ref.name for one in names for ref in git_refs.list_refs(self.git, one)}
+        return next((one for one in names if one in found), "")
+
     def _stored(self, name: str) -> str:
         return name.replace(OURS, self.prefix, 1)
 
@@ -87,7 +94,16 @@ class RemoteTransport(_GitRefs):
     def fetch(self, names: Sequence[str]) -> str:
         """Fetch refs of all names in one go."""
         specs = [spec for name in names for spec in git_refs.refspecs(name, self._stored(name))]
-        return git_refs.fetch(self.git, self.remote.address, specs, url=self.url, limit_s=self.limit_s)
+        # A rescue is a child of the code's commits: saying which of them are here saves bringing all.
+        is_code = any(name.startswith(RESCUE) for name in names)
+        limit_s = self.limit_s
+        return git_refs.fetch(self.git, self.remote.address, specs, url=self.url, limit_s=limit_s, is_code=is_code)
+
+    def above(self, name: str) -> str:
+        """Return a ref of the remote that is in the way of another; a remote that does not answer has none."""
+        names = names_above(name)
+        found = git_refs.names_there(self.git, self.remote.address, names, url=self.url, limit_s=self.limit_s)
+        return next((one for one in names if one in found), "")
 
     def swap(self, updates: Sequence[RefUpdate], branch: BranchHead | None = None) -> Pushed:
         """Push everything in one atomic push; what landed is known here at once.

@@ -16,6 +16,12 @@ PROBES = f"{OURS}probe/"
 TRACKING = f"{OURS}tracking/"
 
 
+def names_above(name: str) -> tuple[str, ...]:
+    """Return the names that must be folders, and no refs, for a ref of ours to be made; git takes none of two parts."""
+    parts = name.split("/")
+    return tuple("/".join(parts[:end]) for end in range(len(parts) - 1, 2, -1))
+
+
 class Where(StrEnum):
     """How far refs are seen: by everybody who shares the remote, or in this clone only."""
 
@@ -141,3 +147,6 @@ class RefTransport(Protocol):
 
     def swap(self, updates: Sequence[RefUpdate], branch: BranchHead | None = None) -> Pushed:
         """Move all refs and a branch, or none of them, if each still is what it was."""
+
+    def above(self, name: str) -> str:
+        """Return a ref whose name git would need as a folder to make another; empty where none is in the way."""

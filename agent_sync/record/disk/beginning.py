@@ -1,11 +1,13 @@
 """Begins the record of a new task, with an id and a number of its own, and moves an unusable one out of its way."""
 
+import contextlib
 import json
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
 from agent_sync.errors import AgentSyncError, BadRecord, RecordUnavailable
+from agent_sync.record.disk.cleanup import clean_workspace
 from agent_sync.record.disk.recorder import (
     Home,
     Recorder,
@@ -44,6 +46,7 @@ def begin_task(
         named = {"task_id": task_id, "workspace": workspace, "task_index": index, "worktree": root, "owner": owner}
         return first_record(task, steps, now, **named)
 
+    _clean_up(recorder, recorder.home, workspace, now)
     store, record = begin_record(recorder.home, workspace, wanted, first)
     point(recorder.place, record)
     try:
@@ -56,6 +59,15 @@ def begin_task(
         raise
     limit = recorder.settings.record.max_attempts
     return OpenRecord(store, store.update(lambda new: ready_record(new, limit, now), now))
+
+
+def _clean_up(recorder: Recorder, home: Home, workspace: str, now: datetime) -> None:
+    """Delete records whose time is over, as a new task begins; trouble with them is left to `cleanup`."""
+    if not recorder.settings.record.clean:
+        return
+    path = home.root / "workspaces" / workspace
+    with contextlib.suppress(AgentSyncError, OSError):
+        clean_workspace(path, lambda task: home.store(workspace, task.name).read(), recorder.settings.record, now)
 
 
 def begin_record(home: Home, workspace: str, wanted: str, make: Callable[[str, int], Record]) -> OpenRecord:

@@ -101,6 +101,22 @@ def clean(listed: Iterable[Due], read: Read, now: datetime, retention: Retention
     return tuple(one for one in listed if _delete_due(one, read, now, retention))
 
 
+def clean_workspace(workspace: Path, read: Read, settings: RecordSettings, now: datetime) -> tuple[Due, ...]:
+    """Delete what is due in one workspace; records that were written lately are not even read."""
+    retention = retention_of(settings)
+    shortest = min(retention.completed, retention.failed, retention.abandoned)
+    old = [task.path for task in tasks_in(workspace) if _was_written_before(task, now - shortest)]
+    found = {path: record for path in old if (record := _readable(TaskDirectory(path), read))}
+    return clean(due(found, now, retention), read, now, retention)
+
+
+def _was_written_before(task: TaskDirectory, moment: datetime) -> bool:
+    try:
+        return (task.path / "hook.json").stat().st_mtime <= moment.timestamp()
+    except OSError:
+        return False
+
+
 def destroy(
     workspace: Path, read: Read, standing: Callable[[Owner], OwnerStanding], now: datetime, *, is_forced: bool = False
 ) -> tuple[Path, ...]:

@@ -230,11 +230,6 @@ class Claim(BaseModel):
         return self.lease is not None and bool(self.lease.left_on) and not self.lease.lost_to
 
     @property
-    def worker(self) -> str:
-        """The worker on whose hook the task hangs, as `pool/worker`; empty for any other claim."""
-        return self.agent_id if self.lease and "/" in self.agent_id else ""
-
-    @property
     def may_act(self) -> bool:
         """Whether this worktree may still push and write for the issue, as far as it knows."""
         return not self.is_lost and not self.is_left

@@ -86,8 +86,7 @@ class DeleteClaim:
     """Delete the claim file: the task is over. `landed` is the commit at which its merged pull request ended."""
 
     landed: str = ""
-    merge_commit: str = ""
-    pull: int | None = None
+    merged: Pull | None = None
 
 
 @dataclass(frozen=True)

@@ -222,8 +222,7 @@ def _close(claim: Claim, facts: Facts) -> tuple[Action, ...]:
     if closing.is_open and not is_merged and not claim.close_unmerged:
         return _withheld(claim, facts, WithheldBy.UNMERGED, messages.not_merged(claim, closing.pull))
     merged = closing.pull if is_merged else None
-    ending = DeleteClaim(merged.head_sha, merged.merge_commit, merged.number) if merged else DeleteClaim()
-    return (_closure(claim, facts, closing), ending)
+    return (_closure(claim, facts, closing), DeleteClaim(merged.head_sha if merged else "", merged))
 
 
 def _closure(claim: Claim, facts: Facts, closing: ClosingFacts) -> CloseTask:

@@ -10,6 +10,7 @@ from agent_sync.leases.refs.values import HOOKS, RESCUE
 DEFAULT_POOL = "main"
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,49}")
 _TOO_DEEP = 3
+_RESCUED = re.compile(rf"{RESCUE}([0-9]{{1,9}})-[0-9]{{1,10}}")
 _TASK = re.compile(r"(?:issue-|convoy-[0-9]+\.)([0-9]{1,9})")
 
 
@@ -68,6 +69,12 @@ def worker_above(ref: str) -> WorkerName | None:
 def rescue_ref(issue: int, number: int) -> str:
     """Return the ref that keeps what was not committed at a handoff."""
     return f"{RESCUE}{issue}-{number}"
+
+
+def issue_of_rescue(ref: str) -> int | None:
+    """Return the issue whose files a rescue ref keeps; None for a ref that is none of ours."""
+    found = _RESCUED.fullmatch(ref)
+    return int(found[1]) if found else None
 
 
 def task_id(issue: int, parent: int | None) -> str:

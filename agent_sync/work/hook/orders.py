@@ -1,12 +1,12 @@
 """Carries out orders to hooks and claims: look, decide, write all at once, and decide again if others were faster."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Generic, TypeVar
 
 from agent_sync.context import Context
-from agent_sync.errors import GitFailed
+from agent_sync.errors import BadHook, GitFailed
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.acquire import refs_refused
 from agent_sync.leases.claim_refs import connection, remember_refusal, transport_here, transport_of
@@ -14,7 +14,8 @@ from agent_sync.leases.refs.api_transport import ApiTransport, api_of
 from agent_sync.leases.refs.compare_and_swap import RefChange, RefOrder, Swapped, SwapPlan, Tried, compare_and_swap
 from agent_sync.leases.refs.probe import refuses_all_refs
 from agent_sync.leases.refs.transports import RemoteTransport
-from agent_sync.leases.refs.values import BranchHead, NewCommit, PushResult, RefTransport, Where
+from agent_sync.leases.refs.values import BranchHead, NewCommit, PushResult, RefTransport, RefUpdate, Where
+from agent_sync.leases.words import blocked_text
 from agent_sync.system import clock
 from agent_sync.work.hook.layout import readable_files
 from agent_sync.work.hook.moves import Moved
@@ -22,6 +23,8 @@ from agent_sync.work.hook.reading import look
 from agent_sync.work.hook.view import WorkView
 
 ATTEMPTS = 5
+# A second refusal is seldom a lost race: after it, and only then, it is asked whether another ref is in the way.
+_BLOCKED_LOOK = 2
 T = TypeVar("T")
 
 
@@ -104,6 +107,8 @@ class _WorkOrder(RefOrder[WorkView, Done[T], Done[T]]):
 
     def after_failure(self, transport: RefTransport, tried: Tried[Done[T]]) -> RefTransport:
         """Go on through GitHub's interface where git may push no ref; this clone alone needs the user's word."""
+        if tried.number == _BLOCKED_LOOK and tried.pushed.result is PushResult.REJECTED:
+            _refuse_blocked(transport, tried.updates)
         is_rejected = tried.number == 1 and tried.pushed.result is PushResult.REJECTED
         if not is_rejected or not refuses_all_refs(transport, tried.pushed, tried.updates[0].new):
             return transport
@@ -119,6 +124,13 @@ class _WorkOrder(RefOrder[WorkView, Done[T], Done[T]]):
         """Return the branch to push; a clone without a remote leaves it here."""
         has_remote = seen.where is Where.REMOTE or self.context.git.remote(self.context.remotes.push)
         return branch if has_remote else None
+
+
+def _refuse_blocked(transport: RefTransport, updates: Sequence[RefUpdate]) -> None:
+    above = next(filter(None, (transport.above(update.ref) for update in updates if not update.old)), "")
+    if above:
+        attempted, helps = "writing to the work hooks", "remove that ref, then the same command"
+        raise BadHook(blocked_text(transport, above), attempted=attempted, helps=helps)
 
 
 def _refuse_stale(view: WorkView, *, is_doubtful: bool) -> None:

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from agent_sync.context import Context
 from agent_sync.errors import GitFailed, LeaseUnsettled
+from agent_sync.leases.fence import worker_of
 from agent_sync.leases.model import LeaseState, Tip
 from agent_sync.leases.refs.values import Where
 from agent_sync.record import keep as recording
@@ -32,13 +33,14 @@ def finish_with_hook(context: Context, claim: Claim, order: DeleteClaim) -> None
     if order.landed:
         # Read now: afterwards the record is complete, and may be gone.
         recording.attempt(context, lambda context: receipts.extend(recording.receipt_lines(context, order.landed)))
-    output: JsonObject = {"pullRequest": order.pull, "mergeCommit": order.merge_commit, "receipts": [*receipts]}
+    pull, merge_commit = (order.merged.number, order.merged.merge_commit) if order.merged else (None, "")
+    output: JsonObject = {"pullRequest": pull, "mergeCommit": merge_commit, "receipts": [*receipts]}
 
     def ended(hook: WorkHook, tip: Tip, now: datetime) -> Moved:
         if hook.task is None or not order.landed:
             return moves.after_cancel(hook, now, UNMERGED)
         result = _merged_result(context, hook.task, order, output, now)
-        return moves.after_result(hook, result, holding_of(tip.lease, claim.worker))
+        return moves.after_result(hook, result, holding_of(tip.lease, worker_of(claim)))
 
     _end(context, claim, LeaseState.DONE, ended)
 
@@ -86,5 +88,6 @@ def _merged_result(
 ) -> HookResult:
     # What was merged may have been pushed by somebody else, and then is not here.
     tree = tree_of(context.git, order.landed) if commit_of(context.git, order.landed) else ""
-    evidence = evidence_of(task, output, now, Standpoint(order.landed, tree, order.pull))
+    pull = order.merged.number if order.merged else None
+    evidence = evidence_of(task, output, now, Standpoint(order.landed, tree, pull))
     return HookResult(task_id=task.id, status=ResultStatus.COMPLETE, output=output, evidence=evidence)

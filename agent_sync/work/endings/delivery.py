@@ -25,11 +25,18 @@ def deliver(context: Context, name: str, claim: Claim | None, *, but: str = "") 
         branch = work_branch(context, held.hook, attempted=GIVING)
         _refuse_uncommitted(context, but)
         head = context.git.head_of(branch)
-        if head is None or not has_own_commits(context, branch):
+        if head is None or not _is_unpublished(context, branch):
             return Order(None)
         return Order(None, (renewal_change(held.tip, now, phase=WORKING),), BranchHead(branch, head))
 
     carry_out(context, decide)
+
+
+def _is_unpublished(context: Context, branch: str) -> bool:
+    """Tell whether the branch may hold what no other has: always, where the remote's default branch is not known."""
+    remote = context.settings.git.remote
+    is_base_known = bool(context.git.default_branch(remote))
+    return has_own_commits(context, branch) if is_base_known else context.git.remote(remote) is not None
 
 
 def _refuse_pull(held: HeldWork, claim: Claim | None) -> None:

@@ -1,10 +1,11 @@
 """Cancels work on a hook: claim and hook end in one push, then card and assignment are given back."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError, BadInput, HookBusy, Refused
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.acquire import mode_here
 from agent_sync.leases.claim_refs import claim_commit, claim_ref
 from agent_sync.leases.identity import fresh_id, holder_here, worktree_id
@@ -41,6 +42,8 @@ class CancelledWork:
     notes: tuple[str, ...] = ()
     trouble: str = ""
     is_repeat: bool = False
+    # Whether nobody holds the issue now, so that card and assignment are given back too.
+    is_issue_free: bool = False
 
 
 def cancel_work(context: Context, name: str, reason: str, *, force: bool, dry_run: bool = False) -> CancelledWork:
@@ -52,14 +55,15 @@ def cancel_work(context: Context, name: str, reason: str, *, force: bool, dry_ru
         if hook is None or hook.task is None or hook.state not in {*ACTIVE, WorkState.CANCELLED}:
             message = f"{seen.name} has no work to cancel."
             raise BadInput(message, attempted=CANCELLING, helps="agent-sync worker list")
-        if hook.state is WorkState.CANCELLED:
-            return Order(CancelledWork(seen.name, hook, notes=view.notes, is_repeat=True))
         tip = tip_of(view, hook.status.issue or 0)
         holding = tip if tip and tip.lease.nonce == hook.status.nonce else None
+        is_free = tip is None or tip is holding or tip.lease.state is not LeaseState.HELD
+        if hook.state is WorkState.CANCELLED:
+            return Order(CancelledWork(seen.name, hook, notes=view.notes, is_repeat=True, is_issue_free=is_free))
         _refuse(context, seen, hook, holding, force=force)
         is_taken = hook.state is WorkState.IN_PROGRESS
         forced_from = (holder_name(holding.lease) if holding else "nobody") if is_taken else ""
-        work = CancelledWork(seen.name, hook, forced_from, view.notes)
+        work = CancelledWork(seen.name, hook, forced_from, view.notes, is_issue_free=is_free)
         return _order(context, work, seen, holding, reason=reason, now=now)
 
     cancelled = carry_out(context, decide, dry_run=dry_run).value
@@ -108,8 +112,10 @@ def _taken_away(context: Context, tip: Tip, note: str, now: datetime) -> RefChan
 def _give_back(context: Context, cancelled: CancelledWork, reason: str) -> str:
     """Put the card back and clear agent and assignment; tell the issue of force. Return what was wrong."""
     issue = cancelled.hook.status.issue
+    if not issue or not cancelled.is_issue_free:
+        return ""
     try:
-        task = context.gateway.task(issue or 0)
+        task = context.gateway.task(issue)
         holder = task.card.agent if isinstance(task.card, Card) else None
         if not task.is_open or holder not in {None, str(cancelled.worker)}:
             return ""
