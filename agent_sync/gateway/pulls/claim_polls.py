@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from agent_sync.gateway.pulls.conversations import head_commit, login_of, moment_of
-from agent_sync.gateway.pulls.many_polls import ManyPullReads, pull_at
+from agent_sync.gateway.pulls.polls import PullReads, pull_at
 from agent_sync.gateway.transport.answer import GraphQLAnswer, Json, nodes_of
 from agent_sync.gateway.transport.line import Call, thing_at
 from agent_sync.gateway.transport.token import Area
@@ -19,7 +19,7 @@ AT_ONCE = 100
 _PULLS = "first: 3, orderBy: { field: CREATED_AT, direction: DESC }"
 
 
-class ClaimReads(ManyPullReads):
+class ClaimReads(PullReads):
     """Every claim of a repository, looked at together."""
 
     def claims(self, asked: Sequence[ClaimAsked]) -> ClaimsSeen:
