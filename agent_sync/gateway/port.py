@@ -65,12 +65,6 @@ class Gateway(Protocol):
         That is the card, and a pull request that takes this one back, where `watched` names card and branch.
         """
 
-    def many_pulls(self, numbers: Sequence[int]) -> Mapping[int, Pull]:
-        """Return many pull requests with their checks, fifty to a request; those that cannot be seen are left out.
-
-        Of a thread only the last remark is there, and neither comments nor texts of reviews.
-        """
-
     def claims(self, asked: Sequence[ClaimAsked]) -> ClaimsSeen:
         """Return the issues and pull requests of many claims, a hundred in each request."""
 

@@ -6,7 +6,6 @@ from graphql import build_schema, parse, validate, validate_schema
 from schema_subset import differences
 
 from agent_sync.gateway.pulls.claim_polls import claims_operation
-from agent_sync.gateway.pulls.many_polls import MOST_AT_ONCE, poll_many_operation
 from agent_sync.gateway.transport.line import document, with_fragments
 from agent_sync.task.decision.claims_seen import ClaimAsked
 
@@ -36,14 +35,6 @@ def test_every_document_is_valid_here(name):
 def test_every_document_is_valid_at_github(name, published_schema):
     """Every document the gateway sends is valid by GitHub's published schema."""
     assert validate(published_schema, parse(document(name))) == []
-
-
-@pytest.mark.parametrize("fragment", ["Polled", "PolledPlainly"])
-def test_a_round_over_many_pull_requests_is_valid(fragment, published_schema):
-    """The document that is made for a round is valid here and by GitHub's published schema."""
-    made = parse(with_fragments(poll_many_operation(range(1, 1 + MOST_AT_ONCE), fragment)))
-    assert validate(build_schema(SDL), made) == []
-    assert validate(published_schema, made) == []
 
 
 @pytest.mark.parametrize("fragment", ["ClaimedPull", "ClaimedPullPlainly"])

@@ -62,10 +62,6 @@ class UnaskedGitHub(Gateway):
         """Fail."""
         _fail("pull", number, with_checks, issue, with_text, watched)
 
-    def many_pulls(self, numbers: Sequence[int]) -> Mapping[int, Pull]:
-        """Fail."""
-        _fail("many_pulls", numbers)
-
     def claims(self, asked: Sequence[ClaimAsked]) -> ClaimsSeen:
         """Fail."""
         _fail("claims", asked)

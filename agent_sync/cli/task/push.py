@@ -5,11 +5,12 @@ import click
 from agent_sync.cli.console import working
 from agent_sync.cli.here import claim_here, context_here
 from agent_sync.context import Context
-from agent_sync.errors import BadInput
+from agent_sync.errors import BadInput, Refused
 from agent_sync.gates.pull import refuse_committed_claim
 from agent_sync.leases.fence import push_or_refuse
 from agent_sync.leases.words import scope
 from agent_sync.task.claim.model import Claim
+from agent_sync.task.claim.phases import Phase
 
 
 @click.command("push")
@@ -18,7 +19,7 @@ def command(*, dry_run: bool) -> None:
     """Push the claim's branch to the remote, fast-forward only, and the renewed lease with it in one go.
 
     Refuses with exit code 3 if the lease is lost; then neither of the two moves. So is a branch whose newest
-    commit has the claim file, with exit code 1.
+    commit has the claim file, or whose pull request is merged, with exit code 1.
 
     \b
     Example:
@@ -30,12 +31,21 @@ def command(*, dry_run: bool) -> None:
     if head is None:
         raise BadInput(f"Branch {claim.branch or '(none)'} does not exist in this clone.", helps="git switch -c BRANCH")
     refuse_committed_claim(context, claim.branch, head)
+    _refuse_merged(claim)
     if dry_run:
         click.echo(f"would push {claim.branch} at {head[:12]} to {context.remotes.push}")
         return
     with working(f"pushing {claim.branch}"):
         claim = push_or_refuse(context, claim, claim.branch, head)
     click.echo(f"Pushed {claim.branch} at {head[:12]}.{_scope(context, claim)}")
+
+
+def _refuse_merged(claim: Claim) -> None:
+    """Stop where the pull request is known to be merged: nobody would see what came after it."""
+    if claim.phase is Phase.MERGED_DETECTED and claim.pr_number:
+        message = f"PR #{claim.pr_number} is merged: commits that are pushed to {claim.branch} now reach nobody."
+        helps = "agent-sync done, which leaves them on their branch here; then claim an issue for what is left"
+        raise Refused(message, attempted=f"pushing branch {claim.branch}", helps=helps)
 
 
 def _scope(context: Context, claim: Claim) -> str:

@@ -13,7 +13,7 @@ from agent_sync.leases.fence import must_hold
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.decision.facts import Pull
 from agent_sync.task.decision.feedback.reviews import Remark, ReviewThread, Wake, is_heard, short_id, spoken
-from agent_sync.task.decision.outside_text import fenced, one_line
+from agent_sync.task.decision.outside_text import fenced_prose, one_line
 from agent_sync.task.decision.pull_text import claim_marker
 
 
@@ -141,7 +141,7 @@ def _text(entry: Entry) -> str:
     if thread:
         line = f":{thread.line}" if thread.line else ""
         where = f"  {one_line(thread.path, limit=200)}{line}{'  (changed by a push)' if thread.is_outdated else ''}"
-    said = (f"  {one_line(one.author, limit=40)}{one.label}:\n{fenced(one.body)}" for one in entry.remarks)
+    said = (f"  {one_line(one.author, limit=40)}{one.label}:\n{fenced_prose(one.body)}" for one in entry.remarks)
     return "\n".join([f"{entry.id}{where}", *said])
 
 

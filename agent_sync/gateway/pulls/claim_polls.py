@@ -6,8 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from agent_sync.gateway.pulls.conversations import head_commit, login_of, moment_of
-from agent_sync.gateway.pulls.many_polls import UNSEEN, ManyPullReads, pull_at
-from agent_sync.gateway.pulls.polls import PARTS
+from agent_sync.gateway.pulls.polls import PARTS, PullReads, pull_at
 from agent_sync.gateway.transport.answer import GraphQLAnswer, Json, Path, nodes_of
 from agent_sync.gateway.transport.line import Call, thing_at
 from agent_sync.gateway.transport.token import Area
@@ -16,6 +15,8 @@ from agent_sync.task.decision.claims_seen import ClaimAsked, ClaimedIssue, Claim
 from agent_sync.task.decision.facts import IssueSeen
 
 AT_ONCE = 100
+# One that is not there, or may not be seen, does not hide the others.
+UNSEEN = frozenset({"NOT_FOUND", "FORBIDDEN"})
 # A fork may have a pull request from a branch of the same name.
 MOST_PULLS = 3
 # How long the path of a claim's own part is: the repository, and its name there.
@@ -23,7 +24,7 @@ _ALIASED = 2
 _PULLS = f"first: {MOST_PULLS}, orderBy: {{ field: CREATED_AT, direction: DESC }}"
 
 
-class ClaimReads(ManyPullReads):
+class ClaimReads(PullReads):
     """Every claim of a repository, looked at together."""
 
     def claims(self, asked: Sequence[ClaimAsked]) -> ClaimsSeen:
@@ -92,7 +93,7 @@ def _seen(line: ClaimReads, answer: GraphQLAnswer, asked: Sequence[ClaimAsked]) 
 def _unseen(answer: GraphQLAnswer) -> list[Path]:
     """Return what is not there or may not be seen: one claim of which that is so does not hide the others."""
     return [
-        part.path for part in answer.parts if part.kind in UNSEEN and len(part.path) == len(("repository", "alias"))
+        part.path for part in answer.parts if part.kind in UNSEEN and len(part.path) == _ALIASED
     ]
 
 

@@ -121,3 +121,15 @@ def is_kept_back(answer: GraphQLAnswer, *pull: str) -> bool:
     is_silent = not nodes and answer.trouble_at(*pull, "headCommit") is not None
     is_refused = answer.trouble_at(*pull, "statusCheckRollup") is not None
     return is_silent or (is_refused and (not nodes or None in nodes))
+
+
+def pull_at(line: PullReads, answer: GraphQLAnswer, *place: str) -> Pull:
+    """Return the pull request at a place of an answer, with its checks."""
+    node: Json = answer.at(*place)
+    contexts = (node.get("statusCheckRollup") or {}).get("contexts") or {}
+    if (contexts.get("pageInfo") or {}).get("hasNextPage"):
+        # More than a hundred checks: this one is read page by page.
+        return line.pull(int(node["number"]), with_checks=True)
+    is_unknown = is_kept_back(answer, *place)
+    checks = None if is_unknown else tuple(map(check_of, nodes_of(contexts)))
+    return with_checks_seen(line, with_feedback(pull_of(node), node), checks)

@@ -1,7 +1,6 @@
 """What the agent is told of an issue: what people wrote, quoted as data, and the issues around it by title."""
 
-from dataclasses import dataclass
-
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.task.decision.feedback.reviews import Remark
 from agent_sync.task.decision.outside_text import FENCE_NOTE, fenced_prose, one_line, quoted
 

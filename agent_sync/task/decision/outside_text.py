@@ -61,7 +61,7 @@ def fenced(text: str, *, lines: int = 20, limit: int = 2_000) -> str:
     return block if len(block) <= limit else block[: limit - 1] + "…"
 
 
-def fenced_prose(text: str, *, limit: int) -> str:
+def fenced_prose(text: str, *, limit: int = 2_000) -> str:
     """Return what people wrote with the mark before every line, long lines wrapped; too much is cut at its end.
 
     What GitHub's pages do not show, comments of HTML, stands there as a mark alone: nobody has seen it.

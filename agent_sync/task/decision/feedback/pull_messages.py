@@ -18,7 +18,7 @@ from agent_sync.task.decision.feedback.reviews import (
 )
 from agent_sync.task.decision.next_step import PUBLISH
 from agent_sync.task.decision.notice import Notice
-from agent_sync.task.decision.outside_text import FENCE_NOTE, fenced, fenced_tail, one_line, quoted
+from agent_sync.task.decision.outside_text import FENCE_NOTE, fenced, fenced_prose, fenced_tail, one_line, quoted
 from agent_sync.task.failures.failure import Failure
 
 # A reply of the hooks is cut at 9,000 characters: the logs of one look must leave room for the rest.
@@ -124,7 +124,7 @@ def changes_requested(pull: Pull) -> Notice:
     text = f"PR #{pull.number}: changes requested by {people}: {pull.url}"
     said = [review.remark for review in wanting_changes(pull.conversation) if review.remark.body.strip()]
     if said:
-        text = "\n".join([text, *(fenced(remark.body) for remark in said), FENCE_NOTE])
+        text = "\n".join([text, *(fenced_prose(remark.body) for remark in said), FENCE_NOTE])
     step = f"{text} Read the review, make the changes and commit. {PUBLISH}"
     return Notice(f"changes:{pull.number}:{pull.review_id}", text, for_agent=True, wakes=True, agent_text=step)
 
@@ -175,7 +175,7 @@ def remark_made(pull: Pull, remark: Remark, thread: ReviewThread | None) -> Noti
     text = "\n".join(
         [
             f"{quoted(remark.author, limit=40)}{remark.label} on PR #{pull.number}{_place(thread)} (id {name}):",
-            fenced(remark.body),
+            fenced_prose(remark.body),
             f"{FENCE_NOTE} Answer with `agent-sync review reply {name} TEXT`"
             + (f", settle with `agent-sync review resolve {name}`." if thread else "."),
         ]
