@@ -73,7 +73,6 @@ STATUSES = {
     "valid and failed": (Valid(passed=False, is_ours=True), 1),
     "invalid": (Invalid("reason"), 5),
     "unsigned": (Unsigned(), 6),
-    "missing": (None, 6),
 }
 
 

@@ -73,6 +73,4 @@ def fleet_page(stage: Stage, *options: str) -> Iterator[FleetPage]:
         yield FleetPage(process, link)
     finally:
         process.kill()
-        process.wait()
-        for stream in (process.stdout, process.stderr):
-            stream and stream.close()
+        process.communicate()

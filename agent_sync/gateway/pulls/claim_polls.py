@@ -92,9 +92,7 @@ def _seen(line: ClaimReads, answer: GraphQLAnswer, asked: Sequence[ClaimAsked]) 
 
 def _unseen(answer: GraphQLAnswer) -> list[Path]:
     """Return what is not there or may not be seen: one claim of which that is so does not hide the others."""
-    return [
-        part.path for part in answer.parts if part.kind in UNSEEN and len(part.path) == _ALIASED
-    ]
+    return [part.path for part in answer.parts if part.kind in UNSEEN and len(part.path) == _ALIASED]
 
 
 def _parts(count: int) -> Iterator[Path]:
