@@ -186,6 +186,48 @@ def test_second_live_session_is_warned(claimed):
     assert "another session" in human(played)
 
 
+def test_validation_that_outlives_its_client_is_waited_for(claimed):
+    """The client died, its validation did not: nothing has crashed, and what comes of it counts."""
+    command = "until test -e .git/may-end; do sleep 0.1; done"
+    with Client(claimed) as client:
+        client.hook("on-prompt", prompt=ASKED)
+        client.line(f'agent-sync validate -- "{command}" >/dev/null 2>&1 </dev/null &')
+        wait_for(lambda: record_of(claimed)["state"] == "step_validating")
+    with Client(claimed, "s2") as client:
+        told = started(client)
+        assert "State: step_validating" in told
+        assert "Its validation still runs: wait for it" in told
+        (claimed.stage.root / ".git" / "may-end").touch()
+        wait_for(lambda: record_of(claimed)["state"] == "step_running")
+    values = record_of(claimed)
+    assert values["recovery"] is None
+    assert [(one["command"], one["exit_code"]) for one in values["receipts"]] == [(command, 0)]
+    assert values["owner"]["pid"] != 1
+
+
+def wait_for(is_so):
+    """Wait until something is so."""
+    end = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def test_each_step_has_its_own_request(theatre):
+    """What one step was asked for is not said of the next; after a rejection the coming attempt is shown."""
+    run = theatre.stage.command
+    assert run("start", "fix it", "--template", "bugfix").status == 0
+    assert run("step", "start", "--prompt", "Read the loader first").status == 0
+    assert "**Last Asked For:** `Read the loader first`" in page_of(theatre)
+    assert run("step", "done").status == 0
+    assert run("step", "start").status == 0
+    assert "Read the loader first" not in page_of(theatre)
+    assert f"**Branch:** `{theatre.git('branch', '--show-current')}`" in page_of(theatre)
+    assert run("validate", "--", "false").status == 1
+    assert run("reject").status == 0
+    assert "step_pending (plan, attempt 2)" in run("record", "status").stdout
+
+
 def test_validate_again_runs_what_was_recorded(claimed):
     """The form that HOOK.md prints runs the whole command again, and signs nothing else."""
     assert claimed.stage.command("validate", "--", "true && false").status == 1

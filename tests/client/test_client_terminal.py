@@ -168,6 +168,20 @@ def test_exit_is_no_crash(client):
     assert [word for word in CALLED_A_CRASH if word in told] == []
 
 
+def test_closed_terminal_is_no_crash(client):
+    """Terminal closed while the session is idle: the next session goes on, no human is needed."""
+    claim(client)
+    with client.terminal() as terminal:
+        client.model.plays([bash("echo 'lock = 1' >> cache.py")], [say("Half done.")])
+        terminal.enter("do the work")
+        terminal.wait_for("Half done.")
+    until(lambda: not processes_of(client.home, "claude"), "the client's end")
+    client.model.plays([say("I go on.")])
+    told = client.ask("continue please").requests[0].briefing
+    assert "cache.py" in told
+    assert [word for word in CALLED_A_CRASH if word in told] == []
+
+
 def test_exit_ends_the_watcher(client):
     """/exit: the watcher ends with the session."""
     open_pull(client)
