@@ -286,6 +286,8 @@ class MissingScope(GitHubError):
     def __init__(self, happened: str, *, scope: str, attempted: str = "", helps: str = "") -> None:
         super().__init__(happened, attempted=attempted, helps=helps)
         self.scope = scope
+        # Without a scope that GitHub named, none is said to be missing.
+        self.code = self.code if scope else "forbidden"
 
 
 class NotFound(GitHubError):
