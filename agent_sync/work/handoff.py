@@ -133,7 +133,7 @@ def _rescue(context: Context, hook: WorkHook, tip: Tip, now: datetime) -> RefCha
     """Keep what is not committed under a name of this holding; an earlier rescue of it stays as a parent."""
     issue = tip.lease.issue
     ref = rescue_ref(issue, tip.lease.epoch)
-    before = hook.handoff.rescue_sha if hook.handoff and hook.handoff.rescue_ref == ref else ""
+    before = _kept_at(context, ref)
     tree = tree_of_files(context.git, Path(context.place.git_dir) / "index", but=_CLAIM_FILES)
     transport = transport_here(context)
     # A child of HEAD and of the rescue before; where git may not push it, of the last commit that GitHub has.
@@ -142,6 +142,13 @@ def _rescue(context: Context, hook: WorkHook, tip: Tip, now: datetime) -> RefCha
     parents = tuple(filter(None, [start, before]))
     commit = NewCommit(f"Rescue of #{issue}: not committed yet\n", parents=parents, when=int(now.timestamp()))
     return RefChange(ref, before, transport.keep(tree, commit))
+
+
+def _kept_at(context: Context, ref: str) -> str:
+    """Return what is kept under a name already: of this holding, or of one whose claim ref was deleted since."""
+    transport = transport_here(context)
+    transport.fetch([ref])
+    return next((found.sha for found in transport.known(ref) if found.name == ref), "")
 
 
 def _not_kept(context: Context, handoff: Handoff) -> tuple[str, ...]:

@@ -219,3 +219,14 @@ def test_cancel_again_leaves_whoever_holds_the_issue_now(theatre):
     ran(theatre, "worker", "cancel", "w1")
     assert theatre.issue()["assignees"] == ["octo"]
     assert theatre.stage.world()["items"] == before["items"]
+
+
+def test_cancel_of_paused_work_with_a_pull_request_takes_force(worker):
+    """Work that waits on the hook with an open pull request is not given away without a person's word."""
+    worker.stage.commit("cache.py", "lock\n", "Lock")
+    ran(worker, "handoff", "--summary", "Fix it")
+    ran(worker, "push")
+    ran(worker, "worker", "pause")
+    assert "PR #45 carries the work of main/w1" in ran(worker, "worker", "cancel", "w1", status=1).stderr
+    ran(worker, "worker", "cancel", "w1", "--force")
+    assert shown(worker)["status"]["status"] == "CANCELLED"

@@ -50,7 +50,6 @@ def test_list_has_title_pull_request_and_age_without_a_request(theatre):
     ran(worker, "worker", "take")
     worker.stage.commit("cache.py", "lock\n", "Lock")
     ran(worker, "handoff", "--summary", "Fix it")
-    ran(worker, "push")
     listed = ran(theatre, "worker", "list")
     assert listed.requests == 0
     assert 'issue-42  "Fix race condition in cache"  PR #45' in listed.stdout

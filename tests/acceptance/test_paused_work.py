@@ -128,3 +128,17 @@ def test_hooks_of_one_clone(theatre, how):
     ran(here, "worker", "result")
     assert not [ref for ref in here.stage.world()["refs"] if "agentsync" in ref["name"]]
     assert "COMPLETE" in ran(here, "worker", "list").stdout
+
+
+def test_rescue_of_an_earlier_holding_is_kept_behind_the_new_one(theatre):
+    """A name that was used before the claim's ref was deleted is used again, and what it kept stays reachable."""
+    theatre.git("push", "-q", "origin", "HEAD:refs/agentsync/rescue/42-2")
+    earlier = theatre.git("rev-parse", "HEAD")
+    ran(theatre, "worker", "sling", "42", "w1")
+    ran(theatre, "worker", "take", "--worker", "w1")
+    theatre.stage.commit("cache.py", "lock\n", "Lock")
+    (theatre.stage.root / "half.py").write_text("half\n")
+    ran(theatre, "worker", "pause")
+    theatre.git("fetch", "-q", "origin", "refs/agentsync/rescue/42-2")
+    assert theatre.git("show", "FETCH_HEAD:half.py") == "half"
+    assert earlier in theatre.git("rev-parse", "FETCH_HEAD^@").split()

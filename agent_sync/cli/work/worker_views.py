@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +12,7 @@ from agent_sync.cli.console import working
 from agent_sync.cli.here import context_here
 from agent_sync.context import Context
 from agent_sync.errors import BadInput, Exit
+from agent_sync.fleet.reading import claims_here
 from agent_sync.leases.model import Tip
 from agent_sync.leases.results import Unreadable
 from agent_sync.leases.words import span
@@ -60,7 +62,8 @@ def listing(*, as_json: bool) -> None:
     """
     context = context_here()
     view, now = fetch_view(context), clock.now()
-    rows = [_row(view, seen, now) for _, seen in sorted(view.hooks.items())]
+    pulls = _pulls_here(context)
+    rows = [_row(view, seen, now, pulls) for _, seen in sorted(view.hooks.items())]
     if as_json:
         click.echo(json.dumps({"hooks": rows, "where": view.where, "notes": list(view.notes)}))
     else:
@@ -84,7 +87,7 @@ def status(worker: str | None, *, as_json: bool) -> None:
     """
     context = context_here()
     view, seen = _hook_of_worker(context, worker)
-    row = _row(view, seen, clock.now())
+    row = _row(view, seen, clock.now(), _pulls_here(context))
     click.echo(json.dumps(row | {"where": view.where, "notes": list(view.notes)}) if as_json else _line(row))
     print_notes(view.notes, refresh_view(context))
 
@@ -105,7 +108,7 @@ def show(ctx: click.Context, worker: str | None, *, as_json: bool) -> None:
     view, seen = _hook_of_worker(context, worker)
     wrong = seen.tampering if seen.hook else (seen.damage,)
     values = hook_values(seen.name, seen.hook) if seen.hook else {"worker": str(seen.name), "damage": seen.damage}
-    row = _row(view, seen, clock.now())
+    row = _row(view, seen, clock.now(), _pulls_here(context))
     checked = {
         "verified": not wrong,
         "disagreements": list(wrong),
@@ -162,7 +165,13 @@ def _hook_of_worker(context: Context, worker: str | None) -> tuple[WorkView, Hoo
     return view, seen
 
 
-def _row(view: WorkView, seen: HookSeen, now: datetime) -> dict[str, Any]:
+def _pulls_here(context: Context) -> dict[str, int]:
+    """Return the pull requests of the claims in this clone by their nonces: a claim's ref learns of one later."""
+    claims = (found.claim for found in claims_here(context))
+    return {claim.lease.nonce: claim.pr_number for claim in claims if claim and claim.lease and claim.pr_number}
+
+
+def _row(view: WorkView, seen: HookSeen, now: datetime, pulls: Mapping[str, int]) -> dict[str, Any]:
     hook = seen.hook
     if hook is None:
         return {
@@ -177,7 +186,7 @@ def _row(view: WorkView, seen: HookSeen, now: datetime) -> dict[str, Any]:
         "state": hook.state.value,
         "task": hook.task.id if hook.task else None,
         "title": _title(hook),
-        "pr": _pull(hook, tip),
+        "pr": _pull(hook, tip) or pulls.get(hook.status.nonce),
         "issue": hook.status.issue,
         "since": hook.status.since.isoformat(),
         "ageS": max(0, int((now - hook.status.since).total_seconds())),

@@ -17,6 +17,7 @@ from agent_sync.leases.words import holder_name
 from agent_sync.task.decision.decide import card_change
 from agent_sync.task.decision.facts import Card
 from agent_sync.task.decision.outside_text import one_line
+from agent_sync.task.freeing import FREED
 from agent_sync.work.claims import ending_change, readable_hook, tip_of
 from agent_sync.work.hook import moves
 from agent_sync.work.hook.model import WorkHook
@@ -28,8 +29,6 @@ from agent_sync.work.hook.wording import writable
 
 CANCELLING = "cancelling work"
 _LONGEST_REASON = 1000
-# The phase of a claim that somebody else than its holder has ended.
-_FREED = "freed"
 
 
 @dataclass(frozen=True)
@@ -78,6 +77,10 @@ def _refuse(context: Context, seen: HookSeen, hook: WorkHook, tip: Tip | None, *
         message = f"{seen.name} is at work on {hook.task.id if hook.task else ''}: held by {who}."
         helps = f"a person in a terminal may add --force: agent-sync worker cancel {seen.name} --force"
         raise HookBusy(message, attempted=CANCELLING, helps=helps)
+    if tip and tip.lease.pr and not force:
+        message = f"PR #{tip.lease.pr} carries the work of {seen.name}."
+        helps = "merge or close it; a person in a terminal may add --force"
+        raise Refused(message, attempted=CANCELLING, helps=helps)
     is_slinger = not is_taken and hook.handoff is None and hook.status.worktree == worktree_id(context.place)
     if is_session and (force or not is_slinger):
         message = f"The work of {seen.name} was not slung by this session's worktree, so only a person may cancel it."
@@ -103,7 +106,7 @@ def _order(  # noqa: PLR0913  # what is there, and what is said of it
 def _taken_away(context: Context, tip: Tip, note: str, now: datetime) -> RefChange:
     """Return a holding of this worktree that is released at once: the session at work finds its claim lost."""
     lease, me = tip.lease, holder_here(context.place)
-    request = LeaseRequest(me, now, context.settings.lease.ttl_s, LeaseMode.MANUAL, lease.branch, lease.pr, _FREED)
+    request = LeaseRequest(me, now, context.settings.lease.ttl_s, LeaseMode.MANUAL, lease.branch, lease.pr, FREED)
     begun = acquired_lease(lease.issue, request, fresh_id(), tip)
     freed = begun.model_copy(update={"state": LeaseState.RELEASED})
     return RefChange(claim_ref(lease.issue), tip.sha, claim_commit(freed, tip.sha, note))
