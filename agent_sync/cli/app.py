@@ -3,17 +3,19 @@
 import importlib
 import os
 import sys
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
-from click.shell_completion import CompletionItem
 
 from agent_sync import __version__
-from agent_sync.cli.common_options import trace_on_stderr, with_common_options
-from agent_sync.cli.failures import as_our_error, tell
-from agent_sync.cli.json_reply import JsonReply, wants_json
+from agent_sync.cli.common_options import with_common_options
 from agent_sync.cli.table import COMMANDS, HOOK_COMMANDS, front, location
 from agent_sync.errors import AgentSyncError, Exit
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from agent_sync.cli.json_reply import JsonReply
 
 MORE = {
     "agent-sync help --all": "every command",
@@ -41,8 +43,10 @@ class LazyGroup(click.Group):
         assert isinstance(command, click.Command)  # noqa: S101  # a slip in the table
         return with_common_options(command)
 
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
         """Complete the names of commands from the table, which loads none of them."""
+        from click.shell_completion import CompletionItem
+
         if not incomplete or incomplete[0].isalnum():
             return [
                 CompletionItem(name, help=line) for name, (_, line) in COMMANDS.items() if name.startswith(incomplete)
@@ -84,6 +88,8 @@ def app(ctx: click.Context, *, debug: bool) -> None:
     Without a command: every task of this repository, in four lanes.
     """
     if debug:
+        from agent_sync.cli.tracing import trace_on_stderr
+
         trace_on_stderr()
     if ctx.invoked_subcommand is None:
         _show_fleet(ctx)
@@ -105,18 +111,27 @@ def _show_fleet(ctx: click.Context) -> None:
 
 def run() -> NoReturn:
     """Run the command line and leave with its exit code."""
-    if wants_json(sys.argv[1:]):
+    if _wants_json(sys.argv[1:]):
+        from agent_sync.cli.json_reply import JsonReply
+
         with JsonReply() as reply:
             status, error = _outcome(reply)
         reply.tell(status, error)
     else:
         status, error = _outcome(None)
         if error:
+            from agent_sync.cli.failures import tell
+
             tell(error)
     sys.exit(status)
 
 
-def _outcome(reply: JsonReply | None) -> tuple[int, AgentSyncError | None]:
+def _wants_json(arguments: list[str]) -> bool:
+    """Tell whether JSON is asked for; what follows two dashes is for another program."""
+    return "--json" in (arguments[: arguments.index("--")] if "--" in arguments else arguments)
+
+
+def _outcome(reply: "JsonReply | None") -> tuple[int, AgentSyncError | None]:
     """Run the command; return its exit code, and the error that ended it."""
     try:
         status = app.main(standalone_mode=False, obj=reply)
@@ -128,6 +143,8 @@ def _outcome(reply: JsonReply | None) -> tuple[int, AgentSyncError | None]:
         if isinstance(error, click.exceptions.NoArgsIsHelpError) and reply is None:
             error.show()
             return Exit.USAGE, None
+        from agent_sync.cli.failures import as_our_error
+
         ours = as_our_error(error)
         return ours.exit_status, ours
     return (status if isinstance(status, int) else Exit.OK), None

@@ -4,10 +4,6 @@ from collections.abc import Callable
 
 import click
 
-from agent_sync.cli.json_reply import JsonReply
-from agent_sync.system import trace
-from agent_sync.system.masking import masked
-
 JSON, DEBUG = "--json", "--debug"
 Callback = Callable[[click.Context, click.Parameter, bool], None]
 
@@ -25,11 +21,6 @@ def with_common_options(command: click.Command) -> click.Command:
     return command
 
 
-def trace_on_stderr() -> None:
-    """Show every program and request as a line on standard error."""
-    trace.trace_to(lambda line: click.echo(f"debug: {masked(line)}", err=True))
-
-
 def _option(
     names: list[str], text: str, callback: Callable[[click.Context, click.Parameter, bool], None]
 ) -> click.Option:
@@ -37,11 +28,14 @@ def _option(
 
 
 def _answer_as_json(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001  # click's signature
-    reply = ctx.find_object(JsonReply)
+    # What the command line has begun to collect where `--json` is among the arguments.
+    reply = ctx.find_root().obj
     if value and reply:
         reply.collect()
 
 
 def _trace(_: click.Context, __: click.Parameter, value: bool) -> None:  # noqa: FBT001  # click's signature
     if value:
+        from agent_sync.cli.tracing import trace_on_stderr
+
         trace_on_stderr()

@@ -9,15 +9,15 @@ import click
 
 from agent_sync import __version__
 from agent_sync.cli.table import location
+from agent_sync.cli.tracing import is_traced
 from agent_sync.errors import AgentSyncError, BadInput, BadUsage, Interrupted, Unexpected
-from agent_sync.system import trace
 from agent_sync.system.disk import disk_trouble
 from agent_sync.system.masking import masked
 
 
 def as_our_error(error: BaseException) -> AgentSyncError:
     """Return the error that people and programs are told."""
-    if trace.is_traced():
+    if is_traced():
         click.echo(masked("".join(traceback.format_exception(error))), err=True)
     match error:
         case AgentSyncError():

@@ -9,11 +9,6 @@ from typing import Any, Self
 from agent_sync.errors import AgentSyncError
 
 
-def wants_json(arguments: list[str]) -> bool:
-    """Tell whether JSON is asked for; what follows two dashes is for another program."""
-    return "--json" in (arguments[: arguments.index("--")] if "--" in arguments else arguments)
-
-
 class JsonReply:
     """What one command says, held back until it is known how it ended.
 
@@ -38,11 +33,11 @@ class JsonReply:
 
     def tell(self, status: int, error: AgentSyncError | None) -> None:
         """Print the object; of a command with JSON of its own that was printed already."""
+        printed = {"said": self._said.lines if self._said else [], "notes": self._notes.lines}
         if error:
-            sys.stderr.write(_line({**error_values(error), "notes": self._notes.lines}))
+            sys.stderr.write(_line({**error_values(error), **printed}))
         elif self._said:
-            said = {"ok": not status, "exit_code": int(status), "said": self._said.lines, "notes": self._notes.lines}
-            sys.stdout.write(_line({**said, "claim": _claim()}))
+            sys.stdout.write(_line({"ok": not status, "exit_code": int(status), **printed, "claim": _claim()}))
         else:
             sys.stderr.write(self._notes.text)
 

@@ -9,10 +9,9 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any, NoReturn, Protocol
+from typing import IO, Any, ClassVar, NoReturn, Protocol
 
 from agent_sync.lazy_dataclasses import dataclass
-from agent_sync.system.trace import traced
 
 # Lets a program begin only when somebody watches it: should we be killed before, it never begins.
 _HELD = 'read -r go <"/dev/fd/$0" && exec "$@"'
@@ -49,6 +48,9 @@ class Watch(Protocol):
 class Processes:
     """The programs this process has started, each leading a group of its own that can be ended as one."""
 
+    # What is around every run: nothing, unless somebody wants to see what is run.
+    around: ClassVar[Callable[[str], contextlib.AbstractContextManager[Any]]] = contextlib.nullcontext
+
     def __init__(self) -> None:
         # Re-entrant, because a signal may ask for the end while the same thread starts a program.
         self._lock = threading.RLock()
@@ -67,7 +69,7 @@ class Processes:
         timeout: float | None = None,
     ) -> FinishedProcess:
         """Run `command` to its end; at the time limit it is ended with all it started, and TimeoutError raised."""
-        with traced(f"run {' '.join(command)}"), self._started(command, directory, environment) as process:
+        with Processes.around(f"run {' '.join(command)}"), self._started(command, directory, environment) as process:
             try:
                 stdout, stderr = process.communicate(stdin, timeout=timeout)
                 return FinishedProcess(process.returncode, stdout, stderr)

@@ -9,7 +9,7 @@ from support.clients import Client
 from agent_sync.cli.app import app
 from agent_sync.cli.table import COMMANDS
 
-ERROR_KEYS = {"ok", "code", "message", "attempted", "try", "exit_code", "notes"}
+ERROR_KEYS = {"ok", "code", "message", "attempted", "try", "exit_code", "said", "notes"}
 # What a command is given so that it runs; where nothing stands here, nothing is needed.
 ARGUMENTS = {
     "claim": ["42"],

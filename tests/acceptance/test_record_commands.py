@@ -36,6 +36,14 @@ def commit(tasks, name: str) -> None:
     tasks.git("commit", "-q", "-m", f"Add {name}")
 
 
+def test_start_has_a_default_template(tasks):
+    """Without a template a task is a bugfix; one that is not there is refused with those that are."""
+    begun = json.loads(tasks.do("start", "fix it", "--json").stdout)
+    assert (begun["template"], begun["steps"][0]) == ("bugfix", "analyze")
+    tasks.do("abandon", "--reason", "no")
+    assert "bugfix" in tasks.do("start", "fix it", "--template", "nonsense").stderr
+
+
 def test_normal_task_flow_with_auto_checkpoints(tasks, tmp_path):
     """From start to completed, every kind of checkpoint is made by what happens, and every step is done once."""
     tasks.git("init", "-q", "--bare", str(tmp_path / "remote.git"))
@@ -330,7 +338,6 @@ def test_what_makes_no_sense_is_refused(tasks, before, arguments, helps):
 USAGE = {
     "unknown template": (("start", "x", "--template", "magic"), "bugfix, claim-to-close, feature"),
     "the claim's template": (("start", "x", "--template", "claim-to-close"), "agent-sync claim"),
-    "no template": (("start", "x"), "--template"),
     "no description": (("start", "  ", "--template", "bugfix"), "needs a description"),
     "unknown trigger": (("checkpoint", "--trigger", "mood", "x"), "git_commit"),
 }

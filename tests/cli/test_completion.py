@@ -20,7 +20,7 @@ def completed(words, cwd):
     ("words", "expected"),
     [
         (["cla"], ["claim"]),
-        (["re"], ["release", "review", "record", "resume", "reject"]),
+        (["comp"], ["completion"]),
         (["worker", "pa"], ["pause"]),
         (["gate", "st"], ["status", "stop-hook"]),
         (["gauntlet", "st"], ["status", "stop-hook"]),

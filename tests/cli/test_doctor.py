@@ -211,6 +211,18 @@ def test_fix_repairs_the_set_up(clone):
     assert (again["ok"], again["fixed"]) == (True, [])
 
 
+def test_fix_leaves_hooks_where_they_are(repo, own_home):
+    """Hooks that the user's own settings register are not written into the project as well."""
+    run("init", "--yes", cwd=repo)
+    (own_home / ".claude").mkdir()
+    (repo / ".claude" / "settings.json").rename(own_home / ".claude" / "settings.json")
+    for page in (repo / ".claude" / "commands").iterdir():
+        page.unlink()
+    run("doctor", "--fix", cwd=repo)
+    assert "hooks" not in json.loads((repo / ".claude" / "settings.json").read_text())
+    assert not list((repo / ".claude" / "commands").iterdir())
+
+
 def test_fix_leaves_decisions_to_people(repo):
     """Without a settings file none is made up, a broken file is left alone, and an agent's session is refused."""
     assert run("doctor", "--fix", cwd=repo, CLAUDECODE="1").stderr.startswith("error[humans-only]")

@@ -56,6 +56,24 @@ def test_init_and_uninstall_leave_no_trace(untidy):
     assert "Nothing to do" in run("uninstall", cwd=untidy).stdout
 
 
+def test_hooks_and_pages_are_left_to_the_plugin(repo, own_home):
+    """Where the plugin is enabled only the rest is written, with a word on it; the options say otherwise, both ways."""
+    (own_home / ".claude").mkdir()
+    (own_home / ".claude" / "settings.json").write_text('{"enabledPlugins": {"agent-sync@agent-sync": true}}')
+    done = run("init", "--yes", cwd=repo)
+    assert "note: hooks and pages are left to the plugin agent-sync@agent-sync, enabled in ~/.claude" in done.stderr
+    assert set(contents(repo)) == {".agent-sync.toml", ".claude/settings.json", ".gitignore"}
+    assert set(json.loads(contents(repo)[".claude/settings.json"])) == {"permissions", "statusLine"}
+    assert "Nothing to do" in run("init", cwd=repo).stdout
+    assert run("init", "--yes", "--with-hooks", cwd=repo).status == 0
+    assert set(contents(repo)) == WRITTEN
+    run("uninstall", "--yes", cwd=repo)
+    assert contents(repo) == {}
+    (own_home / ".claude" / "settings.json").unlink()
+    assert run("init", "--yes", "--settings-only", cwd=repo).status == 0
+    assert not (repo / ".claude" / "commands").exists()
+
+
 def test_second_init_has_nothing_to_do(repo):
     """Twice is once, and needs nobody to agree; the same in a clone, where nothing is remembered."""
     run("init", "--yes", cwd=repo)

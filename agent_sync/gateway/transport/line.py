@@ -2,13 +2,13 @@
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import field
 from datetime import timedelta
 from functools import cache, cached_property
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from agent_sync.errors import (
     Conflict,
@@ -49,6 +49,8 @@ _SPREAD = re.compile(r"\.\.\.([A-Z]\w*)")
 class Counter:
     """How many requests have gone out, repeated ones included."""
 
+    # What is around every request: nothing, unless somebody wants to see what is sent.
+    around: ClassVar[Callable[[str], AbstractContextManager[Any]]] = nullcontext
     requests: int = 0
     # The headers of the last answer of the GraphQL interface, which state what is left.
     limits: Mapping[str, str] = field(default_factory=dict)

@@ -11,11 +11,10 @@ from github.Repository import Repository
 
 from agent_sync import __version__
 from agent_sync.errors import NotFound
-from agent_sync.gateway.transport.line import Call, Line
+from agent_sync.gateway.transport.line import Call, Counter, Line
 from agent_sync.gateway.transport.trouble import FailedRequest, Trouble, TroubleKind, of_response, one_line
 from agent_sync.settings import without_proxy
 from agent_sync.system import clock
-from agent_sync.system.trace import traced
 
 T = TypeVar("T")
 _FAILED = frozenset({"failure", "timed_out", "cancelled"})
@@ -90,7 +89,7 @@ class Rest:
         return github.get_repo(self._line.repository.full_name)
 
     def _send(self, call: Call, request: Callable[[Github], T]) -> T:
-        with self._line.failures.as_our_errors(call), traced(f"REST: {call.attempted}"):
+        with self._line.failures.as_our_errors(call), Counter.around(f"REST: {call.attempted}"):
             return self._line.patience.persist(lambda: self._send_once(request), is_write=call.is_write)
 
     def _send_once(self, request: Callable[[Github], T]) -> T:

@@ -18,7 +18,6 @@ from agent_sync.gateway.transport.token import Token
 from agent_sync.gateway.transport.trouble import FailedRequest, Trouble, TroubleKind, of_answer, of_response, one_line
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system import clock
-from agent_sync.system.trace import traced
 
 if TYPE_CHECKING:
     from tenacity import RetryCallState
@@ -76,12 +75,17 @@ class Wire:
     def _post(self, body: dict[str, Any]) -> "httpx.Response":
         self._counter.add()
         try:
-            with traced(f"GraphQL {body['query'].partition('{')[0].partition('(')[0].strip()} at {self._host}"):
+            with Counter.around(f"GraphQL {_operation(body['query'])} at {self._host}"):
                 response = self._client.post(self._address, json=body)
         except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL, OSError, ValueError) as error:
             raise FailedRequest(_trouble_of(error, self._host)) from None
         self._counter.limits = response.headers
         return response
+
+
+def _operation(document: str) -> str:
+    """Return the first words of a document, such as `query Board`."""
+    return document.partition("{")[0].partition("(")[0].strip()
 
 
 def verification(address: str) -> ssl.SSLContext:
