@@ -209,6 +209,17 @@ def test_infrastructure_is_rerun_once(opened):
     assert len(opened.stage.world()["checks"]) == 2
 
 
+def test_a_log_is_not_read_again_while_its_run_goes_on(opened):
+    """GitHub runs nothing again before the run is over: until then a look is one request, and nobody is told."""
+    opened.stage.act("add_run", pull=number(opened), workflow="CI")
+    fail(opened, steps=FLAKY, workflow="CI")
+    assert look(opened) == ("", "")
+    assert look(opened) == ("", "")
+    assert opened.operations() == ["Poll"]
+    opened.stage.act("complete_run", pull=number(opened), workflow="CI")
+    assert "it was run again, once for this commit." in look(opened)[1]
+
+
 def test_rerunning_can_be_turned_off(opened):
     """With `checks.rerun = false` the failure is told at once."""
     fail(opened, steps=FLAKY)

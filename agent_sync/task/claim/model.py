@@ -141,6 +141,7 @@ class FailuresSeen(BaseModel):
     fingerprint: Annotated[str, Field(description="Tells this failure from others")] = ""
     rounds: Annotated[Count, Field(description="On how many commits in a row it was the same")] = 0
     rerun_sha: Annotated[str, Field(description="The commit on which jobs were run again")] = ""
+    held: Annotated[tuple[str, ...], Field(strict=False, description="Failed runs to rerun when all others end")] = ()
 
     @property
     def is_stuck(self) -> bool:

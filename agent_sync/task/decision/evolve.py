@@ -150,6 +150,8 @@ def failures_seen(claim: Claim, outcome: ChecksUnsettled | ChecksNoted) -> Failu
     before, verdict = claim.failures or FailuresSeen(), outcome.verdict
     if verdict.ci is CI.GREEN:
         return FailuresSeen(rerun_sha=before.rerun_sha) if claim.failures else None
+    if isinstance(outcome, ChecksUnsettled) and outcome.is_held:
+        return before.model_copy(update={"held": verdict.failed_runs})
     if isinstance(outcome, ChecksNoted) or outcome.failures is None:
         return claim.failures
     fingerprint = fingerprint_of(outcome.failures, verdict.failed)

@@ -202,7 +202,15 @@ def needs_logs(claim: Claim, pull: Pull) -> bool:
     if pull.state is not PullState.OPEN or pull.checks is None:
         return False
     seen, known = pull_verdict(pull), claim.failures
-    return seen.ci is CI.FAILED and (known is None or (known.sha, known.runs) != (seen.sha, seen.failed_runs))
+    if seen.ci is not CI.FAILED or is_rerun_awaited(claim, seen):
+        return False
+    return known is None or (known.sha, known.runs) != (seen.sha, seen.failed_runs)
+
+
+def is_rerun_awaited(claim: Claim, seen: ChecksVerdict) -> bool:
+    """Tell whether the failures are known to look like infrastructure and wait for the rest of their run."""
+    held = claim.failures.held if claim.failures else ()
+    return bool(seen.running and held) and held == seen.failed_runs
 
 
 def curable_pattern(claim: Claim, facts: Facts, seen: ChecksVerdict) -> str:

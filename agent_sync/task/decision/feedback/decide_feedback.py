@@ -10,7 +10,7 @@ from agent_sync.task.decision.feedback.feedback_actions import RequestReview, Re
 from agent_sync.task.decision.feedback.merging import pull_verdict
 from agent_sync.task.decision.feedback.pull_messages import MOST_REMARKS, pull_news, review_request_id
 from agent_sync.task.decision.feedback.reviews import Wake, reviews_of_older_commits
-from agent_sync.task.decision.needs import curable_pattern, needs_logs
+from agent_sync.task.decision.needs import curable_pattern, is_rerun_awaited, needs_logs
 from agent_sync.task.decision.notice import Notice
 from agent_sync.task.decision.once import record_change, say_now
 
@@ -33,8 +33,8 @@ def _failing(claim: Claim, facts: Facts, pull: Pull, seen: ChecksVerdict) -> tup
     pattern = curable_pattern(claim, facts, seen)
     if pattern and not seen.running:
         return (RerunJobs(pull, tuple(one.url for one in failures), tuple(one.name for one in failures), pattern),)
-    if pattern:
-        # GitHub runs nothing again before the whole run is over.
+    if pattern or is_rerun_awaited(claim, seen):
+        # GitHub runs nothing again before the whole run is over; until then the logs are not read again.
         return record_change(claim, ChecksUnsettled(pull, seen, facts.now, is_held=True))
     is_looked_into = facts.failures is not None or not facts.settings.checks.logs
     why = failures if is_looked_into and needs_logs(claim, pull) else None
