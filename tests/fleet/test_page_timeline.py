@@ -48,6 +48,11 @@ def test_the_last_state_lasts_until_now():
     assert time_spent(HISTORY[:-1], at(110))[SpentBy.PERSON] == 60 * 60
 
 
+def test_nothing_recorded_is_no_time():
+    """A task of another machine has no history here."""
+    assert set(time_spent((), at(1)).values()) == {0.0}
+
+
 def test_rows_of_record_and_github_are_in_order():
     """Commits, gates and what GitHub knows make one list, in plain words."""
     commit = Checkpoint(

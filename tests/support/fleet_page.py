@@ -22,7 +22,7 @@ class FleetPage:
     link: str
     cookie: str = ""
     place: str = ""
-    sent: dict[str, str] = field(default_factory=dict)
+    lines: list[http.client.HTTPConnection | http.client.HTTPResponse] = field(default_factory=list)
 
     @property
     def port(self) -> int:
@@ -35,7 +35,9 @@ class FleetPage:
         """Send one request to the server; the answer can be read."""
         line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         line.request(method, path, body, {"Cookie": self.cookie} | (headers or {}))
-        return line.getresponse()
+        answer = line.getresponse()
+        self.lines += [answer, line]
+        return answer
 
     def enter(self) -> None:
         """Follow the link: take the cookie, and learn where the page is."""
@@ -65,12 +67,15 @@ def fleet_page(stage: Stage, *options: str) -> Iterator[FleetPage]:
         [sys.executable, "-m", "agent_sync", "ui", "--no-open", *options],
         cwd=stage.root, env=stage.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
+    page = FleetPage(process, "")
     try:
         assert process.stdout
         assert process.stderr
-        link = process.stdout.readline().strip()
-        assert link.startswith("http://127.0.0.1:"), process.stderr.read()
-        yield FleetPage(process, link)
+        page.link = process.stdout.readline().strip()
+        assert page.link.startswith("http://127.0.0.1:"), process.stderr.read()
+        yield page
     finally:
+        for line in page.lines:
+            line.close()
         process.kill()
         process.communicate()

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from agent_sync.errors import AgentSyncError
 from agent_sync.fleet.web.actions import TaskAction, run_action
 from agent_sync.fleet.web.door import ENTER, LINK, DoorKeys
 from agent_sync.fleet.web.feed import Feed
@@ -44,7 +45,7 @@ def application(keys: DoorKeys, feed: Feed, source: FleetSource) -> Starlette:
     ]
     if keys.has_actions:
         routes.append(Route(f"{here}/task/{{issue:int}}/act", pages.act, methods=["POST"]))
-    return Starlette(routes=routes)
+    return Starlette(routes=routes, exception_handlers={Exception: _broken})
 
 
 class _Pages:
@@ -129,6 +130,12 @@ class _Pages:
         """Answer with one of the files of the page."""
         name = request.path_params["name"]
         return Response(_static(name), media_type=FILES[name]) if name in FILES else _MISSING
+
+
+async def _broken(_request: Request, error: Exception) -> Response:
+    """Answer where something went wrong; the page says so, and what was shown stays."""
+    what = error.happened if isinstance(error, AgentSyncError) else f"unexpected: {type(error).__name__}"
+    return PlainTextResponse(f"{what}\n", 500)
 
 
 async def _body(request: Request) -> dict[str, Any]:

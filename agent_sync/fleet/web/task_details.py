@@ -88,6 +88,9 @@ def _log_name(file: Path) -> str:
 
 
 def _tail(file: Path) -> str:
+    """Return the last lines of a log; a link may lead anywhere, and is not followed."""
+    if file.is_symlink() or file.parent.is_symlink():
+        return ""
     try:
         with file.open("rb") as content:
             content.seek(max(0, file.stat().st_size - MOST_BYTES))

@@ -80,11 +80,10 @@ def _github_moments(moments: PullMoments) -> list[tuple[datetime | None, str, st
 def time_spent(events: Sequence[Event], now: datetime) -> dict[SpentBy, float]:
     """Return how many seconds belong to each; the last state lasts until now, and an ended task adds nothing."""
     spent = dict.fromkeys(SpentBy, 0.0)
-    following = [*events[1:], None]
-    for event, after in zip(events, following, strict=True):
+    ends = [*(event.timestamp for event in events[1:]), now]
+    for event, end in zip(events, ends, strict=False):
         by = _spent_by(event)
         if by:
-            end = after.timestamp if after else now
             spent[by] += max(0.0, (end - event.timestamp).total_seconds())
     return spent
 
