@@ -88,7 +88,7 @@ class Tab:
             self.complaints.append(json.dumps(said["params"]))
 
 
-KEYS = {"Tab": 9, "Enter": 13}
+KEYS = {"Tab": 9, "Enter": 13, "j": 74}
 
 
 @contextmanager
