@@ -191,8 +191,9 @@ def test_validation_that_outlives_its_client_is_waited_for(claimed):
     command = "until test -e .git/may-end; do sleep 0.1; done"
     with Client(claimed) as client:
         client.hook("on-prompt", prompt=ASKED)
-        client.line(f'agent-sync validate -- "{command}" >/dev/null 2>&1 </dev/null &')
-        wait_for(lambda: record_of(claimed)["state"] == "step_validating")
+        begun = "until grep -qs step_validating $HOME/.atlas/workspaces/*/tasks/*/hook.json; do sleep 0.1; done"
+        client.line(f'agent-sync validate -- "{command}" >/dev/null 2>&1 </dev/null & {begun}')
+        assert record_of(claimed)["owner"]["pid"] == client.pid
     with Client(claimed, "s2") as client:
         told = started(client)
         assert "State: step_validating" in told
