@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
 
@@ -70,18 +71,29 @@ def test_foreign_titles_are_shown_as_text(theatre):
     assert "\x1b]8" not in shown
 
 
-def on_terminal(theatre) -> str:
-    """Return what a person at a terminal sees."""
+def test_watch_redraws_and_rings(theatre):
+    """On a terminal the fleet is drawn in place with the time of the look, and entry into Needs you rings."""
+    theatre.stage.command("claim", "42")
+    theatre.stage.act("close_issue", issue=42)
+    shown = on_terminal(theatre, "watch", until=b"Needs you (1)", status=130)
+    assert "Live · octo/demo · 1 needs you · looked at " in shown
+    assert "\a" in shown
+
+
+def on_terminal(theatre, *arguments: str, until: bytes = b"", status: int = 0) -> str:
+    """Return what a person at a terminal sees until the command ends, or is interrupted after some text."""
     ours, theirs = pty.openpty()
     environment = theatre.stage.environment | {"TERM": "xterm", "COLUMNS": "100", "LINES": "40"}
-    with subprocess.Popen(
-        [sys.executable, "-m", "agent_sync"], cwd=theatre.stage.root, env=environment, stdout=theirs, stderr=theirs
-    ) as process:
+    command = [sys.executable, "-m", "agent_sync", *arguments]
+    with subprocess.Popen(command, cwd=theatre.stage.root, env=environment, stdout=theirs, stderr=theirs) as process:
         os.close(theirs)
-        seen = b""
+        seen, is_interrupted = b"", False
         while chunk := _read(ours):
             seen += chunk
-        assert process.wait() == 0, seen
+            if until and until in seen and not is_interrupted:
+                process.send_signal(signal.SIGINT)
+                is_interrupted = True
+        assert process.wait() == status, seen
     os.close(ours)
     return seen.decode()
 
