@@ -63,6 +63,19 @@ def test_every_task_is_in_its_lane_on_one_line(theatre):
     assert values["hooks"] == []
 
 
+def test_a_session_that_ended_leaves_its_task_to_a_person(theatre):
+    """A task is Working while its session is there, and needs a person as soon as that has ended."""
+    session = {"session_id": "0a0a0a0a-0000-4000-8000-000000000000", "cwd": str(theatre.stage.root)}
+    theatre.stage.command("claim", "42")
+    theatre.hook("on-prompt", stdin=json.dumps(session | {"prompt": "Fix it"}), CLAUDECODE="1")
+    theatre.hook("on-stop", stdin=json.dumps(session), CLAUDECODE="1")
+    assert lanes_in(theatre.stage.command().stdout)["Working"] == ["#42"]
+    theatre.hook("on-end", stdin=json.dumps(session | {"reason": "exit"}), CLAUDECODE="1")
+    played = theatre.stage.command()
+    assert lanes_in(played.stdout)["Needs you"] == ["#42"]
+    assert "is coding; no session is at work on it" in played.stdout
+
+
 def test_foreign_titles_are_shown_as_text(theatre):
     """Neither markup nor escape sequences of a title reach the terminal."""
     theatre.stage.act("add_issue", title="[red]Fix[/red] \x1b]8;;http://evil\x07it", status="Todo")
