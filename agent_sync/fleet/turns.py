@@ -107,7 +107,7 @@ def _person_turn(
         case s.Crashed():
             reason = "the session ended without warning"
         case s.WaitingForHuman(_, waiting_for):
-            reason = f"asks: {_plain(waiting_for)}"
+            reason = f"waits for you: {_plain(waiting_for)}"
         case s.Unusable(reason):
             reason = f"the claim file cannot be used: {_plain(reason)}"
         case s.Unclaimed():

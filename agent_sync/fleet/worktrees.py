@@ -11,9 +11,11 @@ from agent_sync.fleet.reading import WorktreeClaim
 from agent_sync.fleet.seen import Session, WorktreeSeen
 from agent_sync.record.crash.owner import SystemProcesses, owner_standing
 from agent_sync.record.disk.recorder import task_summary, workspace_of
+from agent_sync.record.keep import with_session_end
 from agent_sync.record.machine.model import Record
 from agent_sync.record.machine.states import CLAIM_TO_CLOSE, TERMINAL, OwnerStanding
 from agent_sync.record.page.next_steps import record_seen_of
+from agent_sync.system import clock
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.decision.facts import Pull
 from agent_sync.task.situation_here import is_branch_ahead, is_head_here
@@ -79,7 +81,10 @@ def _record(context: Context) -> Record | None:
         found = context.recorder.current()
     except (AgentSyncError, OSError):
         return None
-    return found.record if found and found.record.template == CLAIM_TO_CLOSE else None
+    if found is None or found.record.template != CLAIM_TO_CLOSE:
+        return None
+    # A session that has just ended may not be in the record yet.
+    return with_session_end(context, found.record, clock.now())
 
 
 def _session(record: Record | None) -> Session:

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
 
@@ -62,6 +63,19 @@ def test_every_task_is_in_its_lane_on_one_line(theatre):
     assert values["hooks"] == []
 
 
+def test_a_session_that_ended_leaves_its_task_to_a_person(theatre):
+    """A task is Working while its session is there, and needs a person as soon as that has ended."""
+    session = {"session_id": "0a0a0a0a-0000-4000-8000-000000000000", "cwd": str(theatre.stage.root)}
+    theatre.stage.command("claim", "42")
+    theatre.hook("on-prompt", stdin=json.dumps(session | {"prompt": "Fix it"}), CLAUDECODE="1")
+    theatre.hook("on-stop", stdin=json.dumps(session), CLAUDECODE="1")
+    assert lanes_in(theatre.stage.command().stdout)["Working"] == ["#42"]
+    theatre.hook("on-end", stdin=json.dumps(session | {"reason": "exit"}), CLAUDECODE="1")
+    played = theatre.stage.command()
+    assert lanes_in(played.stdout)["Needs you"] == ["#42"]
+    assert "is coding; no session is at work on it" in played.stdout
+
+
 def test_foreign_titles_are_shown_as_text(theatre):
     """Neither markup nor escape sequences of a title reach the terminal."""
     theatre.stage.act("add_issue", title="[red]Fix[/red] \x1b]8;;http://evil\x07it", status="Todo")
@@ -70,18 +84,29 @@ def test_foreign_titles_are_shown_as_text(theatre):
     assert "\x1b]8" not in shown
 
 
-def on_terminal(theatre) -> str:
-    """Return what a person at a terminal sees."""
+def test_watch_redraws_and_rings(theatre):
+    """On a terminal the fleet is drawn in place with the time of the look, and entry into Needs you rings."""
+    theatre.stage.command("claim", "42")
+    theatre.stage.act("close_issue", issue=42)
+    shown = on_terminal(theatre, "watch", until=b"Needs you (1)", status=130)
+    assert "Live · octo/demo · 1 needs you · looked at " in shown
+    assert "\a" in shown
+
+
+def on_terminal(theatre, *arguments: str, until: bytes = b"", status: int = 0) -> str:
+    """Return what a person at a terminal sees until the command ends, or is interrupted after some text."""
     ours, theirs = pty.openpty()
     environment = theatre.stage.environment | {"TERM": "xterm", "COLUMNS": "100", "LINES": "40"}
-    with subprocess.Popen(
-        [sys.executable, "-m", "agent_sync"], cwd=theatre.stage.root, env=environment, stdout=theirs, stderr=theirs
-    ) as process:
+    command = [sys.executable, "-m", "agent_sync", *arguments]
+    with subprocess.Popen(command, cwd=theatre.stage.root, env=environment, stdout=theirs, stderr=theirs) as process:
         os.close(theirs)
-        seen = b""
+        seen, is_interrupted = b"", False
         while chunk := _read(ours):
             seen += chunk
-        assert process.wait() == 0, seen
+            if until and until in seen and not is_interrupted:
+                process.send_signal(signal.SIGINT)
+                is_interrupted = True
+        assert process.wait() == status, seen
     os.close(ours)
     return seen.decode()
 

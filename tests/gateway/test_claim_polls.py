@@ -88,9 +88,18 @@ def test_an_outage_ends_the_look(local):
 
 def test_trouble_with_an_issue_is_not_taken_for_its_absence(documented):
     """An issue that GitHub stumbles over is not said to be gone."""
-    documented.given("Claims", answer(error("INTERNAL", "Something else", "repository", "issue0"), issue0=None))
+    documented.given("Claims", answer(error("UNPROCESSABLE", "Something else", "repository", "issue0"), issue0=None))
     with pytest.raises(Exception, match="Something else"):
         documented.gateway().claims([ClaimAsked(42)])
+
+
+def test_a_pull_request_of_a_fork_is_nobodys_claim(documented):
+    """A fork may use the same name for a branch; its pull request says nothing about the claim."""
+    listed = [pull(number=46, isCrossRepository=True), pull(number=45)]
+    documented.given("Claims", answer(issue0=ISSUE, pulls0={"nodes": listed}))
+    (issue,) = documented.gateway().claims([ClaimAsked(42, branch="x")]).issues
+    assert issue.pull
+    assert issue.pull.number == 45
 
 
 @pytest.mark.parametrize("place", [("pull0",), ("pulls0", "nodes", "0")])
