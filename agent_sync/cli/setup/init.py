@@ -101,8 +101,9 @@ def _findings(context: Context, *, may_ask: bool) -> Findings:
     """Return what GitHub says of the board; trouble is said and leaves a file to fill in."""
     owner = context.settings.project.owner
     try:
-        context = looking_at_parent(context)
         owner = owner or _owner(context)
+        context = looking_at_parent(context)
+        owner = context.settings.project.owner or _owner(context)
         boards = context.gateway.boards()
     except AgentSyncError as error:
         click.echo(f"note: the board was not looked up: {error.happened}", err=True)
