@@ -23,7 +23,6 @@ from agent_sync.task.decision.actions import (
     PushBranch,
     StepWithheld,
 )
-from agent_sync.task.decision.drift.comparing import drift_of
 from agent_sync.task.decision.drift.drift_actions import DriftNoted
 from agent_sync.task.decision.facts import Branch, Card, ClosingFacts, Facts, Lookup, NoCard, Pull, PullState, Trigger
 from agent_sync.task.decision.feedback.decide_feedback import decide_checks, decide_feedback
@@ -89,6 +88,8 @@ def _is_taken_back(claim: Claim) -> bool:
 
 
 def _drift(claim: Claim, facts: Facts, pull: Pull) -> DriftSeen:
+    from agent_sync.task.decision.drift.comparing import drift_of
+
     return drift_of(claim, pull, pull.issue, is_head_here=facts.is_head_here)
 
 
