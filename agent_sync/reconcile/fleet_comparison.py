@@ -85,6 +85,11 @@ def _held(seen: ClaimSides, issue: ClaimedIssue, now: datetime, allowance_s: flo
     found = objection_to_taking_over(
         lease, now, branch_moved=False, has_open_pull=is_open, consent=False, allowance_s=allowance_s
     )
+    if found is None and "/" in lease.holder.agent:
+        # Work that hangs on a hook is put back there, not given away.
+        said = f"the claim of worker {quoted(lease.holder.agent, limit=60)} has expired"
+        yield FleetDifference(tip, said, FleetRemedy.TOLD, "agent-sync worker repair")
+        return
     if found is None and not seen.is_own:
         yield FleetDifference(tip, f"it has expired: {held_by(lease)}", FleetRemedy.FREE)
         return

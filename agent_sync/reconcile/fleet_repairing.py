@@ -1,6 +1,7 @@
 """Reconciles all claims of a repository: one fetch, two requests for a hundred claims, a bounded number of writes."""
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import assert_never
 
 from agent_sync.context import Context
@@ -10,14 +11,14 @@ from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.claim_refs import claim_ref, transport_here
 from agent_sync.leases.identity import worktree_id
 from agent_sync.leases.model import LeaseState, Tip
-from agent_sync.leases.refs.api_transport import ApiTransport
-from agent_sync.leases.refs.values import PushResult, RefUpdate
+from agent_sync.leases.pruning import due_claim, prune
 from agent_sync.reconcile.fleet_comparison import ClaimSides, FleetDifference, FleetRemedy, fleet_differences
 from agent_sync.system import clock
 from agent_sync.task.decision.claims_seen import ClaimAsked
 from agent_sync.task.decision.facts import Card
 from agent_sync.task.decision.outside_text import one_line
 from agent_sync.task.freeing import free_expired
+from agent_sync.work.housekeeping import Retained, due_refs, rescues_here
 
 # So many repairs are made in one run; the next one makes the rest.
 MOST_REPAIRS = 20
@@ -64,6 +65,11 @@ def compare_all(context: Context) -> FleetCompared:
         for side in sides
         for one in fleet_differences(side, now, settings.board, allowance_s=settings.lease.allowance_s)
     ]
+    if any(one.remedy is FleetRemedy.PRUNE for one in found):
+        prunable = _prunable(context)
+        found = [
+            one for one in found if one.remedy is not FleetRemedy.PRUNE or claim_ref(one.tip.lease.issue) in prunable
+        ]
     return FleetCompared(len(tips), tuple(found), "; ".join(filter(None, [reason, note])))
 
 
@@ -73,6 +79,13 @@ def _cards(context: Context, tips: Sequence[Tip]) -> tuple[Mapping[int, Card], s
         return context.gateway.cards([tip.lease.issue for tip in tips]), ""
     except (MissingScope, NotFound) as error:
         return {}, f"cards were not compared: {error.happened}"
+
+
+def _prunable(context: Context) -> frozenset[str]:
+    """Return the refs of ended claims that neither a work hook nor rescued files still need."""
+    view, rescues = rescues_here(context)
+    any_age = Retained(timedelta(), timedelta.max)
+    return frozenset(one.ref for one in due_refs(view, rescues, clock.now(), any_age))
 
 
 def _wanted(tips: Sequence[Tip]) -> list[Tip]:
@@ -131,9 +144,5 @@ def _carry_out(context: Context, one: FleetDifference) -> str:
 
 
 def _prune(context: Context, tip: Tip) -> str:
-    """Delete a claim ref that still is what it was; where only GitHub's interface takes refs, none are deleted."""
-    transport = transport_here(context)
-    if isinstance(transport, ApiTransport):
-        return "claim refs that are kept through GitHub's interface are not deleted"
-    pushed = transport.swap([RefUpdate(claim_ref(tip.lease.issue), tip.sha, "")])
-    return "" if pushed.result is PushResult.LANDED else pushed.text or "the ref has changed meanwhile"
+    """Delete a claim ref, if it still is what it was."""
+    return "" if prune(transport_here(context), (due_claim(tip),)) else "the ref has changed meanwhile"

@@ -37,7 +37,6 @@ from agent_sync.task.decision.actions import (
     Say,
 )
 from agent_sync.task.decision.decide import decide
-from agent_sync.task.decision.drift.comparing import card_to_watch
 from agent_sync.task.decision.evolve import evolve, report, told_before
 from agent_sync.task.decision.facts import Facts, GateSeen, Trigger, Watched
 from agent_sync.task.decision.feedback.feedback_actions import RequestReview, RerunJobs
@@ -191,6 +190,8 @@ def _answer_question(context: Context, trigger: Trigger, question: Question, cla
         case AskPull(number, issue):
             # A session is told of its issue again; where a board is asked for, that answer brings it.
             with_text = trigger is Trigger.SESSION_START and context.settings.project.number is None
+            from agent_sync.task.decision.drift.comparing import card_to_watch
+
             watched = Watched(card_to_watch(claim), claim.branch)
             pull = context.gateway.pull(number, with_checks=True, issue=issue, with_text=with_text, watched=watched)
             if pull.brief:

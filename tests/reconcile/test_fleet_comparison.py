@@ -45,6 +45,11 @@ CASES = {
     "expired": (sides(), LATER, [FleetRemedy.FREE]),
     "expired, its PR merged": (sides(pulled=MERGED), LATER, [FleetRemedy.FREE]),
     "expired, its PR open": (sides(pulled=OPEN_PULL), LATER, [FleetRemedy.TOLD]),
+    "a worker's, expired": (
+        sides(holder=Holder(host="h", user="u", worktree="w", agent="main/w1")),
+        LATER,
+        [FleetRemedy.TOLD],
+    ),
     "made by hand": (sides(mode=LeaseMode.MANUAL), LATER, []),
     "expired here": (sides(is_own=True), LATER, []),
     "closed under its holder": (sides(is_open=False), NOW, [FleetRemedy.TOLD]),

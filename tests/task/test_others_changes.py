@@ -202,6 +202,15 @@ def test_after_the_merge_nobody_is_asked_about_a_closed_issue():
         assert evolve(MERGED, action.outcome).phase is Phase.DONE
 
 
+def test_nobody_is_asked_to_close_what_was_taken_back():
+    """Once the revert is merged, neither a session's start nor its prompts ask whether the issue is closed."""
+    reverted = facts(state=PullState.MERGED, drift=PullDrift(revert=Revert(9, is_merged=True)))
+    for trigger, asks in ((Trigger.SESSION_START, 2), (Trigger.PROMPT, 1)):
+        assert len([one for one in decide(trigger, MERGED, Facts(NOW, Settings())) if isinstance(one, a.Say)]) == asks
+        after = evolve(MERGED, decide(Trigger.SYNC, MERGED, reverted)[0].outcome)
+        assert decide(trigger, after, replace(reverted, now=NOW)) == ()
+
+
 def test_after_the_merge_looks_keep_to_the_backoff():
     """A revert is looked for when an idle look is due, when a person asks and when a session begins."""
     known = evolve(MERGED, DriftNoted(pull(state=PullState.MERGED), NO_DRIFT, NOW))

@@ -18,11 +18,11 @@ from agent_sync.events.parts.briefing import head_line
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.fence import LeaseStop, known_loss, lease_stop
 from agent_sync.leases.words import lease_line
+from agent_sync.reconcile.side_by_side import Row, rows
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.decision.drift.comparing import issue_of
 from agent_sync.task.decision.facts import Branch, IssueSeen, Pull, Watched
 from agent_sync.task.decision.next_step import next_step
-from agent_sync.task.decision.side_by_side import Row, rows
 from agent_sync.task.decision.situation import Known
 from agent_sync.task.situation_here import situation_of
 

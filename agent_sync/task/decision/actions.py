@@ -294,9 +294,7 @@ class Said:
     notice: Notice
 
 
-PullOutcome = (
-    PullOpened | PullAdopted | PullRefused | PullMerged | ClosedByMerge | PullClosed | PullReopened | FeedbackNoted
-)
-TaskOutcome = BranchPushed | StepWithheld | CardMoved | CardRefused | ChecksUnsettled | ChecksNoted | HandedOff
+PullOutcome = PullOpened | PullAdopted | PullRefused | PullMerged | ClosedByMerge | PullClosed | PullReopened
+SeenOutcome = FeedbackNoted | FeedbackOutcome | DriftNoted | ChecksUnsettled | ChecksNoted
 EndOutcome = Consented | TaskClosed | ClaimDeleted | LeaseLost | LeftOnHook | LeaseUnknown | PauseNoted | Said
-Outcome = PullOutcome | FeedbackOutcome | DriftNoted | TaskOutcome | EndOutcome
+Outcome = PullOutcome | SeenOutcome | EndOutcome | BranchPushed | StepWithheld | CardMoved | CardRefused | HandedOff

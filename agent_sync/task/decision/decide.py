@@ -23,7 +23,6 @@ from agent_sync.task.decision.actions import (
     PushBranch,
     StepWithheld,
 )
-from agent_sync.task.decision.drift.comparing import drift_of
 from agent_sync.task.decision.drift.drift_actions import DriftNoted
 from agent_sync.task.decision.facts import Branch, Card, ClosingFacts, Facts, Lookup, NoCard, Pull, PullState, Trigger
 from agent_sync.task.decision.feedback.decide_feedback import decide_checks, decide_feedback
@@ -62,7 +61,8 @@ def decide(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Action, ...]:
         case PhaseStep.CLOSE:
             return _close(claim, facts)
         case PhaseStep.REMIND:
-            return say_once(facts, messages.merged_reminder(claim, facts.session))
+            reminder = messages.merged_reminder(claim, facts.session)
+            return () if _is_taken_back(claim) else say_once(facts, reminder)
         case _:
             assert_never(step)
 
@@ -75,12 +75,21 @@ def _await_consent(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Action
     noted = record_change(claim, DriftNoted(pull, _drift(claim, facts, pull), facts.now)) if pull else ()
     if noted or trigger is not Trigger.SESSION_START:
         return noted or _sync_board(trigger, claim, facts)
+    if _is_taken_back(claim):
+        return ()
     # A session that was asked at its start is not reminded with its first prompt.
     asked = messages.merge_question(claim, facts.session), as_told(messages.merged_reminder(claim, facts.session))
     return tuple(action for notice in asked for action in say_once(facts, notice))
 
 
+def _is_taken_back(claim: Claim) -> bool:
+    """Tell whether the merge was reverted: then closing is not the question."""
+    return claim.drift is not None and claim.drift.is_revert_merged
+
+
 def _drift(claim: Claim, facts: Facts, pull: Pull) -> DriftSeen:
+    from agent_sync.task.decision.drift.comparing import drift_of
+
     return drift_of(claim, pull, pull.issue, is_head_here=facts.is_head_here)
 
 

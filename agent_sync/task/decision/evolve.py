@@ -35,7 +35,6 @@ from agent_sync.task.decision.actions import (
     TaskClosed,
 )
 from agent_sync.task.decision.drift.drift_actions import DriftNoted
-from agent_sync.task.decision.drift.drift_messages import drift_news
 from agent_sync.task.decision.facts import Facts, Pull, Trigger
 from agent_sync.task.decision.feedback import pull_messages
 from agent_sync.task.decision.feedback.checks import CI
@@ -198,7 +197,7 @@ def report(  # noqa: PLR0912  # one arm for each outcome
         case PullClosed(pull):
             return _now(trigger, messages.closed_unmerged(claim, pull), facts)
         case DriftNoted():
-            return tuple(one for news in drift_news(claim, outcome) for one in _now(trigger, news, facts))
+            return tuple(one for news in _drift_news(claim, outcome) for one in _now(trigger, news, facts))
         case PullReopened(pull):
             return (messages.pull_reopened(pull),)
         case CardRefused(status, trouble):
@@ -216,6 +215,12 @@ def report(  # noqa: PLR0912  # one arm for each outcome
             return (notice,)
         case BranchPushed() | CardMoved() | HandedOff() | Consented() | ClaimDeleted() | FeedbackNoted() | LeftOnHook():
             return ()
+
+
+def _drift_news(claim: Claim, outcome: DriftNoted) -> tuple[Notice, ...]:
+    from agent_sync.task.decision.drift.drift_messages import drift_news
+
+    return drift_news(claim, outcome)
 
 
 def _pull_news(claim: Claim, outcome: PullOpened | PullAdopted) -> tuple[Notice, ...]:
@@ -286,7 +291,7 @@ def told_before(claim: Claim, outcome: Outcome) -> tuple[str, ...]:
         case PullMerged(pull) | ClosedByMerge(pull) | PullClosed(pull) | PullReopened(pull):
             return messages.about_pull(pull)
         case DriftNoted():
-            return tuple(news.id for news in drift_news(claim, outcome))
+            return tuple(news.id for news in _drift_news(claim, outcome))
         case TaskClosed():
             return (messages.task_closed(claim, trouble="", done="").id,)
         case StepWithheld(_, notice):

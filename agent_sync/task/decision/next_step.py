@@ -4,7 +4,6 @@ from typing import assert_never
 
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.task.claim.phases import WithheldBy
-from agent_sync.task.decision.drift.drift_messages import people
 from agent_sync.task.decision.drift.drift_situations import (
     BranchDeleted,
     DriftSituation,
@@ -158,7 +157,7 @@ def _drift_step(stands: DriftSituation) -> NextStep:
     """Return what comes next after something that somebody else did."""
     match stands:
         case IssueClosed(issue, pr) | Reassigned(issue, pr):
-            what = f"is assigned to {people(stands.assignees)}" if isinstance(stands, Reassigned) else "was closed"
+            what = f"is assigned to {_people(stands.assignees)}" if isinstance(stands, Reassigned) else "was closed"
             said = f"Issue #{issue} {what}: ask the human whether to continue. If not, {_giving_up(pr)}."
             return NextStep(said, SYNC if pr else RELEASE)
         case IssueGone(issue):
@@ -190,6 +189,12 @@ def _drift_step(stands: DriftSituation) -> NextStep:
             return NextStep(said, SYNC)
         case _:
             assert_never(stands)
+
+
+def _people(names: tuple[str, ...]) -> str:
+    from agent_sync.task.decision.drift.drift_messages import people
+
+    return people(names)
 
 
 def _giving_up(pr: int | None) -> str:

@@ -8,7 +8,6 @@ from agent_sync.task.claim.drift_seen import NO_DRIFT, DriftSeen, IssueChange
 from agent_sync.task.claim.model import Claim, FeedbackSeen
 from agent_sync.task.claim.phases import Phase, WithheldBy
 from agent_sync.task.decision import actions
-from agent_sync.task.decision.drift.comparing import drift_of, issue_drift
 from agent_sync.task.decision.drift.drift_situations import (
     BranchDeleted,
     ForeignHead,
@@ -119,6 +118,10 @@ def situation(claim: Claim | None, record: RecordSeen | None, now: datetime, kno
 
 def drift_known(claim: Claim, known: Known) -> DriftSeen:
     """Return what others have changed, from a look just now or from the last one that the claim remembers."""
+    if known.pull is None and known.issue is None and claim.drift is None:
+        return NO_DRIFT
+    from agent_sync.task.decision.drift.comparing import drift_of, issue_drift
+
     if known.pull:
         return drift_of(claim, known.pull, known.issue or known.pull.issue, is_head_here=known.is_head_here)
     seen = claim.drift if claim.drift and claim.phase in _LOOKED_AT else NO_DRIFT

@@ -4,10 +4,10 @@ import pytest
 from support.claims import claim
 from support.github import CARD, pull
 
+from agent_sync.reconcile.side_by_side import rows
 from agent_sync.task.claim.phases import Phase
 from agent_sync.task.decision.facts import Branch, NoCard, PullState
 from agent_sync.task.decision.feedback.checks import CheckRun
-from agent_sync.task.decision.side_by_side import rows
 from agent_sync.task.decision.tasks import Person, Task
 
 SHA = "a" * 40
