@@ -61,6 +61,13 @@ def gate_line(raw: bytes) -> str | None:
     return quick.line(raw, verifies=True)
 
 
+def are_watched(raw: bytes) -> bool:
+    """Tell whether watchers run for all that an event is about."""
+    from agent_sync.quiet.watched import are_watched
+
+    return are_watched(raw)
+
+
 def note_of(line: str) -> str:
     """Return what standard error is told of the gate's reply."""
     from agent_sync.quiet import gate as quick
@@ -115,8 +122,8 @@ def hook() -> None:
     raw = quiet.read_stdin()
     if is_registered_twice():
         os._exit(0)
-    # A watcher is not a short answer: only what silences every hook silences it from here.
-    if quiet.is_nested() or ("--rewake" not in sys.argv and quiet.nothing_to_do(sys.argv[1], raw)):
+    # A watcher is not a short answer: only what silences every hook, and one that runs already, silence it from here.
+    if quiet.is_nested() or (are_watched(raw) if "--rewake" in sys.argv else quiet.nothing_to_do(sys.argv[1], raw)):
         line = gate_line(raw) if sys.argv[1] == "on-stop" else ""
         if line is not None:
             answer(line, note_of(line) if line else "")

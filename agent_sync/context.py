@@ -6,11 +6,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from agent_sync import settings as settings_file
-from agent_sync.gateway.port import Gateway
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.settings import Origin, Settings
 from agent_sync.settings.approvals import ApprovalRequest
 from agent_sync.system.git import Git
+from agent_sync.system.git_answers import GitMemory
 from agent_sync.system.masking import Log, secrets_of
 from agent_sync.system.processes import Processes
 from agent_sync.task.claim.store import ClaimStore
@@ -19,11 +19,12 @@ from agent_sync.task.outbox import Outbox
 from agent_sync.worktree import CLAIM_NAME, Place
 
 if TYPE_CHECKING:
+    from agent_sync.gateway.port import Gateway
     from agent_sync.gateway.transport.remotes import Remotes
     from agent_sync.record.disk.recorder import Recorder
     from agent_sync.task.decision.tasks import BoardSeen
 
-Connect = Callable[["Context"], Gateway]
+Connect = Callable[["Context"], "Gateway"]
 
 
 @dataclass
@@ -38,13 +39,14 @@ class Context:
     origins: Mapping[str, Origin] = field(default_factory=dict)
     held_back: tuple[ApprovalRequest, ...] = ()
     processes: Processes = field(default_factory=Processes)
+    git_memory: GitMemory = field(default_factory=GitMemory)
     # Where the event or command takes place.
     cwd: str = ""
     # Returns the board that was asked for ahead, while something else was looked at.
     board_ahead: "Callable[[], BoardSeen | None] | None" = None
 
     @cached_property
-    def gateway(self) -> Gateway:
+    def gateway(self) -> "Gateway":
         """GitHub."""
         return self.connect(self)
 
@@ -92,7 +94,7 @@ class Context:
 
     def git_at(self, place: Place) -> Git:
         """Return git in a worktree of this clone."""
-        return Git(place.root, self.processes, self.environment, self._git_variables)
+        return Git(place.root, self.processes, self.environment, self._git_variables, self.git_memory)
 
     def _git_variables(self, address: str) -> Mapping[str, str]:
         """Look for the token only where git asks for it."""
@@ -125,7 +127,7 @@ def context_at(place: Place, environment: Mapping[str, str], *, cwd: str = "") -
     return Context(place, loaded.settings, loaded.environment, _connected, loaded.origins, loaded.held_back, cwd=cwd)
 
 
-def _connected(context: Context) -> Gateway:
+def _connected(context: Context) -> "Gateway":
     """Load the client libraries now that GitHub is really needed."""
     from agent_sync.gateway.github import GitHub
 

@@ -4,6 +4,7 @@ import subprocess
 import pytest
 
 from agent_sync.errors import BadInput, GitFailed
+from agent_sync.system import git_branches, git_history
 from agent_sync.system.git import Git
 from agent_sync.system.processes import Processes
 
@@ -35,10 +36,10 @@ def test_branches(repo, git):
 
 def test_push_is_fast_forward_only(repo, git, remote):
     """A branch that has moved on the remote is not overwritten, and the message says what helps."""
-    git.push("origin", "work", git.head_of("main"))
+    git_branches.push(git, "origin", "work", git.head_of("main"))
     sh(remote, "update-ref", "refs/heads/work", _other(repo, remote))
     with pytest.raises(GitFailed, match="has commits that are not here") as error:
-        git.push("origin", "work", git.head_of("main"))
+        git_branches.push(git, "origin", "work", git.head_of("main"))
     assert error.value.helps == "git pull --rebase origin work"
 
 
@@ -53,7 +54,7 @@ def test_push_to_nowhere_is_explained(git, remote):
     """A remote that cannot be reached gives git's own reason."""
     sh(git.root, "remote", "set-url", "origin", str(remote) + "-gone")
     with pytest.raises(GitFailed, match="git push failed"):
-        git.push("origin", "work", git.head_of("main"))
+        git_branches.push(git, "origin", "work", git.head_of("main"))
 
 
 @pytest.mark.parametrize(
@@ -62,7 +63,7 @@ def test_push_to_nowhere_is_explained(git, remote):
 def test_odd_branch_names_are_refused(git, name):
     """No name from outside becomes an option or a refspec."""
     with pytest.raises(BadInput, match="is not a branch name"):
-        git.push("origin", name, "0" * 40)
+        git_branches.push(git, "origin", name, "0" * 40)
 
 
 def test_surrounding_git_hook_does_not_mislead(repo, tmp_path):
@@ -74,7 +75,7 @@ def test_surrounding_git_hook_does_not_mislead(repo, tmp_path):
 def test_missing_git_is_explained(repo):
     """Without git on PATH the message says so."""
     with pytest.raises(GitFailed, match="git is not installed"):
-        Git(str(repo), Processes(), {"PATH": ""}).current_branch()
+        Git(str(repo), Processes(), {"PATH": ""}).changes()
 
 
 def test_remote_url(repo, git, remote):
@@ -88,7 +89,7 @@ def test_branch_that_is_ahead(repo, git):
     """A branch is ahead of a commit that it has built upon; not of itself, nor of one that is not here."""
     before = git.head_of("main")
     sh(repo, "commit", "-q", "--allow-empty", "-m", "More")
-    assert git.is_ahead("main", before)
-    assert [git.is_ahead("main", commit) for commit in (git.head_of("main"), "a" * 40)] == [False, False]
+    assert git_history.is_ahead(git, "main", before)
+    assert [git_history.is_ahead(git, "main", commit) for commit in (git.head_of("main"), "a" * 40)] == [False, False]
     sh(repo, "branch", "old", before)
-    assert [git.is_ahead(branch, git.head_of("main")) for branch in ("old", "none")] == [False, False]
+    assert [git_history.is_ahead(git, branch, git.head_of("main")) for branch in ("old", "none")] == [False, False]

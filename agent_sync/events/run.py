@@ -14,9 +14,7 @@ from agent_sync.context import Context, context_at
 from agent_sync.errors import AgentSyncError, BadConfig
 from agent_sync.events import exchange, stamp
 from agent_sync.events.exchange import Reply, parse, readers_of, trigger_of
-from agent_sync.events.parts.briefing import head_line
 from agent_sync.events.trouble import trouble_notice, trouble_text
-from agent_sync.gateway.port import Gateway
 from agent_sync.hook_event import BUSY, EventPart, HookEvent
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.quiet import answer as quiet
@@ -26,12 +24,12 @@ from agent_sync.system import clock
 from agent_sync.system.processes import Watchdog, seconds_since_start
 from agent_sync.task.decision.facts import Trigger
 from agent_sync.task.decision.notice import Notice
-from agent_sync.task.decision.situation import situation
 from agent_sync.task.outbox import Readers, unread
 from agent_sync.worktree import Place, gate_root, other_places, place_of
 
 if TYPE_CHECKING:
     from agent_sync.gates.answer import GateReply
+    from agent_sync.gateway.port import Gateway
 
 # What takes part in an event: it is given the gate's answer to this stop, if there is one.
 Participant = Callable[[Context, HookEvent, "GateReply | None"], EventPart]
@@ -108,7 +106,7 @@ def answer(arguments: list[str], raw: bytes) -> int:
     if trigger is Trigger.REWAKE:
         from agent_sync.events.parts.watcher import watch
 
-        return watch([context, *others], event)
+        return watch([context, *others], event, arguments)
     return answer_event(context, event, seen=seen, others=[_side(other, trigger) for other in others])
 
 
@@ -131,7 +129,7 @@ def _raising(error: AgentSyncError) -> Participant:
     return part
 
 
-def _unconnected(_context: Context) -> Gateway:
+def _unconnected(_context: Context) -> "Gateway":
     raise BadConfig("The settings cannot be used.", helps="agent-sync doctor")
 
 
@@ -247,7 +245,9 @@ def _say_what_there_is(sides: Sequence[Side], event: HookEvent) -> None:
             # A claim that is refused was said to be so by whoever looked at it first.
             claim = context.store.read()
     # What takes time to find out is left out.
-    line = (head_line(claim, situation(claim, None, clock.now())),) if claim else ()
+    from agent_sync.events.parts.briefing import head_line_at_once
+
+    line = (head_line_at_once(claim, clock.now()),) if claim else ()
     _say(sides, event, late + Reply(agent=line))
 
 

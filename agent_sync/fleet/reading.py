@@ -12,6 +12,7 @@ from agent_sync.leases.model import LARGEST, Tip
 from agent_sync.leases.refs.transports import CloneTransport, RemoteTransport
 from agent_sync.leases.refs.values import CLAIMS, HOOKS, Blob, FileAt, RefTransport, TooLarge, Where
 from agent_sync.leases.results import Unreadable
+from agent_sync.system import git_branches
 from agent_sync.system.git import Remote
 from agent_sync.task.claim.model import LARGEST_NUMBER, LONGEST_NAME, Claim
 from agent_sync.task.decision.outside_text import one_line
@@ -76,7 +77,7 @@ def read_fleet(context: Context) -> Fleet:
 def claims_here(context: Context) -> tuple[WorktreeClaim, ...]:
     """Return the claim of every worktree of this clone; one that cannot be read is named with the reason."""
     found = []
-    for root in context.git.worktrees():
+    for root in git_branches.worktrees(context.git):
         place = worktree(root)
         try:
             claim = context.store_at(place).read() if place else None

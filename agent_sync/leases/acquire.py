@@ -24,7 +24,7 @@ from agent_sync.leases.refs.transports import CloneTransport, RemoteTransport
 from agent_sync.leases.refs.values import RefTransport, Where
 from agent_sync.leases.results import Doubt, LeaseChange, LeaseOutcome, LeaseRequest, NotHeld, Unknown, Won
 from agent_sync.leases.words import held_by, holder_name
-from agent_sync.system import clock
+from agent_sync.system import clock, git_branches
 from agent_sync.system.git import refuse_odd_branch
 from agent_sync.system.git_refusals import is_sign_in_trouble, is_unreachable, push_rule, rule_help, sign_in_error
 from agent_sync.task.decision.facts import PullState
@@ -254,8 +254,9 @@ def _has_moved(context: Context, tip: Tip) -> bool:
         return False
     here = context.git.head_of(branch) if tip.where is Where.CLONE else None
     is_shared = tip.where is Where.REMOTE
-    heads = {here, context.git.fetch_branch(context.remotes.push, branch) if is_shared else None} - {None}
-    return any(rules.has_moved(context.git.committed_at(head), tip.lease, clock.now()) for head in heads if head)
+    there = git_branches.fetch_branch(context.git, context.remotes.push, branch) if is_shared else None
+    moments = (git_branches.committed_at(context.git, head) for head in {here, there} if head)
+    return any(rules.has_moved(moment, tip.lease, clock.now()) for moment in moments)
 
 
 def _has_open_pull(context: Context, lease: Lease) -> bool:

@@ -148,7 +148,7 @@ def push(context: Context, claim: Claim, branch: str, sha: str) -> BranchPushed 
 def _push(context: Context, claim: Claim, branch: str, sha: str) -> BranchPushed | LeaseStop:
     lease, remote = claim.lease, context.remotes.push
     if lease is None:
-        context.git.push(remote, branch, sha)
+        git_branches.push(context.git, remote, branch, sha)
         return BranchPushed(sha)
     known = known_loss(claim)
     if known:

@@ -40,7 +40,7 @@ class LeaseMode(StrEnum):
 class LeaseValue(BaseModel):
     """A value that is read strictly, never changes, and keeps what newer programs wrote beside it."""
 
-    model_config = ConfigDict(frozen=True, extra="allow", strict=True)
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="allow", strict=True)
 
 
 class Holder(LeaseValue):

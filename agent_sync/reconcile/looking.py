@@ -8,7 +8,7 @@ from agent_sync.leases.model import Lease, LeaseState, Tip
 from agent_sync.leases.refs.values import Where
 from agent_sync.reconcile.comparison import TaskSeen
 from agent_sync.record.keep import record_seen
-from agent_sync.system import clock
+from agent_sync.system import clock, git_history
 from agent_sync.system.git_branches import has_had
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.decision.drift.comparing import card_to_watch, issue_of
@@ -29,7 +29,7 @@ def look(context: Context, claim: Claim, *, asks_github: bool = True) -> TaskSee
         claim=claim,
         now=clock.now(),
         branch=branch,
-        is_ahead=pull is not None and claim.is_pull_open and git.is_ahead(claim.branch, pull.head_sha),
+        is_ahead=pull is not None and claim.is_pull_open and git_history.is_ahead(git, claim.branch, pull.head_sha),
         is_head_here=pull is None or not claim.branch or has_had(git, claim.branch, pull.head_sha),
         pull=pull,
         issue=issue_of(task) if task else pull.issue if pull else None,

@@ -65,7 +65,8 @@ def catch_up(context: Context, occasion: Occasion = NO_OCCASION) -> Record | Non
     # A prompt that was saved earlier was given before whatever a human is waited for now.
     has_prompt = occasion.is_work and bool(occasion.prompt)
     change = partial(_up_to_date, context=context, claim=claim, occasion=spoken, has_prompt=has_prompt)
-    changed = context.recorder.change(change, clock.now())
+    with context.git.one_look():
+        changed = context.recorder.change(change, clock.now())
     unread.clear()
     return changed
 
@@ -75,8 +76,9 @@ def preview(context: Context, record: Record) -> Record:
     if record.state in TERMINAL:
         return record
     occasion = UnreadInput(context.place).added_to(NO_OCCASION)
-    shown = _up_to_date(record, context=context, claim=context.store.read(), occasion=occasion, has_prompt=False)
-    return with_files_touched(shown, context.git)
+    with context.git.one_look():
+        shown = _up_to_date(record, context=context, claim=context.store.read(), occasion=occasion, has_prompt=False)
+        return with_files_touched(shown, context.git)
 
 
 def with_session_end(context: Context, record: Record, now: datetime) -> Record:
@@ -100,13 +102,8 @@ def begin_claim(recorder: Recorder, claim: Claim, title: str, *, session_id: str
     if found and found.record.template == CLAIM_TO_CLOSE and found.record.issue_number == claim.issue_number:
         return found
     recorder.change(lambda record: abandoned_record(record, f"issue #{claim.issue_number} was claimed", now), now)
-    task = TaskStart(
-        description=title or f"Issue #{claim.issue_number}",
-        template=CLAIM_TO_CLOSE,
-        issue_number=claim.issue_number,
-        branch=claim.branch,
-        session_id=session_id,
-    )
+    named = title or f"Issue #{claim.issue_number}"
+    task = TaskStart(named, CLAIM_TO_CLOSE, claim.issue_number, claim.branch, session_id=session_id)
     if not recorder.environment.get("CLAUDECODE"):
         # Whatever a session was asked for, it is not why a person claims an issue.
         Path(spool_file(recorder.place, "on-prompt")).unlink(missing_ok=True)
@@ -270,7 +267,7 @@ def _is_branch_ahead(context: Context, claim: Claim | None) -> bool:
     if claim is None or not claim.is_pull_open:
         return False
     there = context.git.remote_head_of(context.remotes.push, claim.branch)
-    return context.git.is_ahead(claim.branch, there)
+    return git_history.is_ahead(context.git, claim.branch, there)
 
 
 def _with_owner(record: Record, owner: Owner, now: datetime) -> Record:

@@ -61,10 +61,10 @@ def environment() -> dict[str, str]:
 
 def load(place: Place, environment: Mapping[str, str]) -> LoadedSettings:
     """Read every source, hold back what the user has not approved, and refuse what is not known."""
-    approvals = Approvals(place)
     theirs = repository_tables(place)
     asked = (*_requests_of_variables(place, environment), *requests_in(theirs, source=SETTINGS_NAME))
-    approved = tuple(one for one in asked if approvals.holds(one))
+    approvals = Approvals(place) if asked else None
+    approved = tuple(one for one in asked if approvals and approvals.holds(one))
     held_back = tuple(one for one in asked if one not in approved)
     own = _without_variables(environment, held_back)
     sources = {Origin.REPOSITORY: place.settings_file, Origin.USER: str(user_file(own))}
@@ -164,7 +164,7 @@ def validated_settings(layers: Mapping[Origin, Tables], sources: Mapping[Origin,
             below = merged.get(table, {})
             merged[table] = below | section if isinstance(section, dict) and isinstance(below, dict) else section
     try:
-        return Settings.model_validate(_with_floats(merged))
+        return _validated(_with_floats(merged))
     except ValidationError as error:
         by_key = {
             key: sources.get(origin) or f"AGENT_SYNC_{key.replace('.', '_').upper()}"
@@ -172,6 +172,23 @@ def validated_settings(layers: Mapping[Origin, Tables], sources: Mapping[Origin,
             for key, _ in _keys(tables)
         }
         raise settings_error(error, by_key) from error
+
+
+def _validated(tables: Tables) -> Settings:
+    """Return the settings; only the tables in which something is set are read, unless there is something to refuse."""
+    kinds = {table: Settings.model_fields[table].annotation for table in tables if table in Settings.model_fields}
+    try:
+        if len(kinds) == len(tables) and "templates" not in tables:
+            return Settings.model_construct(
+                **{
+                    table: kind.model_validate(tables[table])  # type: ignore[union-attr]  # every field is a Section
+                    for table, kind in kinds.items()
+                }
+            )
+    except ValidationError:
+        # Everything that is wrong is told at once, in whatever table.
+        pass
+    return Settings.model_validate(tables)
 
 
 def _with_floats(tables: Tables) -> Tables:

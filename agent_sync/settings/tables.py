@@ -29,7 +29,7 @@ Status = Annotated[str, Field(max_length=200)]
 class Section(BaseModel):
     """A table of the settings file: every key known, every value of its exact type."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", strict=True)
 
 
 class ProjectSettings(Section):
@@ -294,19 +294,19 @@ class GitHubSettings(Section):
 class Settings(Section):
     """Everything that can be set for one repository."""
 
-    project: ProjectSettings = ProjectSettings()
-    board: BoardSettings = BoardSettings()
-    pr: PullSettings = PullSettings()
-    notify: NotifySettings = NotifySettings()
-    fleet: FleetSettings = FleetSettings()
-    checks: ChecksSettings = ChecksSettings()
-    reviews: ReviewSettings = ReviewSettings()
-    idle: IdleSettings = IdleSettings()
-    hooks: HooksSettings = HooksSettings()
-    gate: GateSettings = GateSettings()
-    git: GitSettings = GitSettings()
-    lease: LeaseSettings = LeaseSettings()
-    worker: WorkerSettings = WorkerSettings()
-    github: GitHubSettings = GitHubSettings()
-    record: RecordSettings = RecordSettings()
+    project: ProjectSettings = ProjectSettings.model_construct()
+    board: BoardSettings = BoardSettings.model_construct()
+    pr: PullSettings = PullSettings.model_construct()
+    notify: NotifySettings = NotifySettings.model_construct()
+    fleet: FleetSettings = FleetSettings.model_construct()
+    checks: ChecksSettings = ChecksSettings.model_construct()
+    reviews: ReviewSettings = ReviewSettings.model_construct()
+    idle: IdleSettings = IdleSettings.model_construct()
+    hooks: HooksSettings = HooksSettings.model_construct()
+    gate: GateSettings = GateSettings.model_construct()
+    git: GitSettings = GitSettings.model_construct()
+    lease: LeaseSettings = LeaseSettings.model_construct()
+    worker: WorkerSettings = WorkerSettings.model_construct()
+    github: GitHubSettings = GitHubSettings.model_construct()
+    record: RecordSettings = RecordSettings.model_construct()
     templates: dict[str, Template] = Field(default={}, max_length=100)

@@ -20,7 +20,7 @@ PRIVATE, PRIVATE_DIRECTORY = 0o600, 0o700
 # What belongs to the repository is as open as the umask makes everything there.
 REPOSITORY = 0o644
 _OTHERS = 0o077
-_PAUSE = 0.01
+_PAUSE, _MOMENT = 0.01, 0.1
 _LINK_REFUSED = frozenset({errno.ELOOP, errno.EMLINK})
 # What file systems say that know no hard links.
 _NO_SECOND_NAMES = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK})
@@ -271,6 +271,19 @@ def locked_if_free(path: Path) -> Iterator[bool]:
             yield False
         else:
             yield True
+
+
+def lock_for_life(path: Path) -> int | None:
+    """Hold the lock file `path` if nobody does, as long as this process lives; None where somebody does."""
+    state_directory(path.parent)
+    with naming(path, could_not_be="locked"):
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE)
+        # Whoever only asks whether it is held holds it for a moment.
+        with contextlib.suppress(LockHeld):
+            _take(descriptor, path, wait=_MOMENT, doing="")
+            return descriptor
+    os.close(descriptor)
+    return None
 
 
 def _take(descriptor: int, path: Path, *, wait: float, doing: str) -> None:

@@ -1,12 +1,16 @@
-"""Branches: how far one is from another, what it has, where it is checked out, its upstream, its end."""
+"""Branches and worktrees: making, fetching, pushing, comparing, leaving and deleting them."""
 
 from agent_sync.lazy_dataclasses import dataclass
-from agent_sync.system.git import Git, refuse_odd_branch
+from agent_sync.system.git import Git, refuse_odd_branch, seconds_of
+from agent_sync.system.git_history import is_ahead
+from agent_sync.system.git_refusals import push_failure, remote_failure
 from agent_sync.system.masking import masked
+from agent_sync.system.processes import FinishedProcess
 
 # A claim waits for it; a remote that is slower is worked without.
 FETCH_LIMIT = 20.0
 _LONGEST_REASON = 200
+_NO_MATCH = 2
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,7 @@ def distance(git: Git, head: str, base: str) -> Distance | None:
 def has_had(git: Git, branch: str, commit: str) -> bool:
     """Tell whether a branch here contains a commit or was ever at it; of a branch that is not here, yes."""
     local = git.head_of(branch)
-    if local in {None, commit} or git.is_ahead(branch, commit):
+    if local in {None, commit} or is_ahead(git, branch, commit):
         return True
     return commit in git.ask("log", "--walk-reflogs", "--format=%H", f"refs/heads/{branch}", "--").stdout.split()
 
@@ -107,3 +111,95 @@ def delete_there(git: Git, remote: str, branch: str, sha: str) -> str:
 
 def _reason(said: str) -> str:
     return masked(" ".join(said.split()))[:_LONGEST_REASON]
+
+
+def fetch_branch(git: Git, remote: str, branch: str) -> str | None:
+    """Bring what this clone knows of a remote's branch up to date; None where the remote has no such branch."""
+    refuse_odd_branch(branch)
+    git.must_have(remote)
+    if not _has(git, remote, branch):
+        return None
+    done = _fetch(git, remote, branch)
+    if done.status:
+        raise git.failure(done, attempted=f"fetching branch {branch} from {remote}")
+    return git.remote_head_of(remote, branch)
+
+
+def try_to_fetch(git: Git, remote: str, branch: str) -> None:
+    """Bring what this clone knows of a remote's branch up to date, where there is such a remote and it answers."""
+    refuse_odd_branch(branch)
+    if git.remote(remote):
+        _fetch(git, remote, branch)
+
+
+def committed_at(git: Git, sha: str) -> float:
+    """Return when a commit was made, in seconds since the epoch; 0 where it does not say."""
+    found = git.must(["show", "--no-patch", "--format=%ct", sha], attempted="reading a commit's time")
+    return seconds_of(found.stdout)
+
+
+def start_of(git: Git, branch: str, *refs: str) -> str | None:
+    """Return what a new branch begins at: the first of some refs that is here; None if it is here itself."""
+    refuse_odd_branch(branch)
+    if git.head_of(branch):
+        return None
+    return next((ref for ref in refs if git.commit_at(ref)), "HEAD")
+
+
+def check_out(git: Git, branch: str, start: str | None) -> None:
+    """Switch to a branch, made at `start` if it is new; local changes come along or git refuses."""
+    arguments = (
+        ["switch", "--quiet", branch] if start is None else ["switch", "--quiet", "--no-track", "-c", branch, start]
+    )
+    git.must(arguments, attempted=f"switching to branch {branch}")
+
+
+def add_worktree(git: Git, directory: str, branch: str, start: str | None) -> None:
+    """Make a worktree for a branch, made at `start` if it is new."""
+    new = [] if start is None else ["--no-track", "-b", branch]
+    arguments = ["worktree", "add", "--quiet", *new, directory, branch if start is None else start]
+    git.must(arguments, attempted=f"making a worktree in {directory}")
+
+
+def push(git: Git, remote: str, branch: str, sha: str) -> None:
+    """Push one commit to a branch of a configured remote, fast-forward only."""
+    refuse_odd_branch(branch)
+    address = git.must_have(remote).push_url
+    refspec = f"{sha}:refs/heads/{branch}"
+    pushed = git.talk(address, "push", "--porcelain", "--", remote, refspec)
+    if pushed.status:
+        said = f"{pushed.stdout}\n{pushed.stderr}"
+        raise push_failure(said, remote=remote, address=address, branch=branch)
+
+
+def worktrees(git: Git) -> tuple[str, ...]:
+    """Return the roots of all worktrees of the repository."""
+    found = git.must(["worktree", "list", "--porcelain", "-z"], attempted="listing the worktrees")
+    prefix = "worktree "
+    return tuple(line.removeprefix(prefix) for line in found.stdout.split("\0") if line.startswith(prefix))
+
+
+def has_own_commits(git: Git, head: str, base: str) -> bool:
+    """Tell whether a commit has others below it that a base does not have; of a base that is not here, yes."""
+    counted = git.ask("rev-list", "--count", "--max-count=1", head, f"^{base}", "--").stdout.strip()
+    return counted != "0"
+
+
+def version(git: Git) -> str:
+    """Return what git says its version is."""
+    return git.ask("version").stdout.strip().removeprefix("git version ")
+
+
+def _fetch(git: Git, remote: str, branch: str) -> FinishedProcess:
+    refspec = f"+refs/heads/{branch}:refs/remotes/{remote}/{branch}"
+    options = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules"]
+    return git.talk(git.remote_url(remote) or "", "fetch", *options, "--", remote, refspec)
+
+
+def _has(git: Git, remote: str, branch: str) -> bool:
+    address = git.remote_url(remote) or ""
+    found = git.talk(address, "ls-remote", "--exit-code", "--", remote, f"refs/heads/{branch}")
+    if found.status not in {0, _NO_MATCH}:
+        attempted = f"looking for branch {branch} on {remote}"
+        raise remote_failure(found.stderr, remote=remote, address=address, attempted=attempted)
+    return found.status == 0

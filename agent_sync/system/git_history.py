@@ -72,7 +72,7 @@ class RefMove:
 
 def head_commit(git: Git) -> str:
     """Return the commit that is checked out; empty before the first."""
-    return git.ask("rev-parse", "--verify", "--quiet", "HEAD").stdout.strip()
+    return git.commit_at("HEAD") or ""
 
 
 def tree_of(git: Git, commit: str) -> str:
@@ -85,6 +85,9 @@ def refs_of_branch(git: Git, branch: str) -> dict[str, str]:
     if not branch:
         return {}
     patterns = (f"refs/heads/{branch}", f"refs/remotes/*/{branch}")
+    on_disk = git.refs_named(patterns)
+    if on_disk is not None:
+        return on_disk
     lines = git.ask("for-each-ref", "--format=%(objectname) %(refname)", *patterns).stdout.splitlines()
     found = {ref: sha for sha, _, ref in (line.partition(" ") for line in lines)}
     return {ref: sha for ref, sha in found.items() if ref.endswith(f"/{branch}")}
@@ -119,6 +122,7 @@ def own_commits(git: Git, base: str, head: str) -> tuple[tuple[str, str], ...]:
 
 def pull_template(git: Git, commit: str) -> str:
     """Return the template for pull requests that a commit has; of several to choose from, none."""
+    commit = commit_of(git, commit) or commit
     for folder in _TEMPLATE_FOLDERS:
         for path in sorted(_entries(git, commit, folder)):
             name = path.removeprefix(folder).lower()
@@ -132,7 +136,9 @@ def pull_template(git: Git, commit: str) -> str:
 
 def _entries(git: Git, commit: str, folder: str) -> frozenset[str]:
     """Return the paths directly in a folder of a commit."""
-    listed = names_in(git, commit, [folder] if folder else [])
+    listed = names_in(git, commit, [])
+    if folder:
+        listed = names_in(git, commit, [folder]) if folder.partition("/")[0] in listed else frozenset()
     return frozenset(path for path in listed if path.startswith(folder) and path not in {"", folder.rstrip("/")})
 
 
@@ -158,17 +164,27 @@ def files_committed_since(git: Git, base: str) -> tuple[str, ...]:
 
 def commit_of(git: Git, name: str) -> str | None:
     """Return the commit a name stands for."""
+    if name == "HEAD" or name.startswith(("refs/heads/", "refs/remotes/")):
+        return git.commit_at(name)
     return git.ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}").stdout.strip() or None
 
 
 def merge_base(git: Git, one: str, other: str) -> str | None:
     """Return the youngest commit both have; none in unrelated or cut-off histories."""
-    return git.ask("merge-base", one, other).stdout.strip() or None
+    return one if one == other else git.ask("merge-base", one, other).stdout.strip() or None
 
 
 def is_ancestor(git: Git, old: str, new: str) -> bool:
     """Tell whether `new` contains `old`."""
     return git.ask("merge-base", "--is-ancestor", old, new).status == 0
+
+
+def is_ahead(git: Git, branch: str, commit: str | None) -> bool:
+    """Tell whether a local branch has commits on top of a commit; one that is not here cannot be below it."""
+    local = git.head_of(branch) if commit else None
+    if commit is None or local is None or local == commit:
+        return False
+    return git.ask("merge-base", "--is-ancestor", commit, local).status == 0
 
 
 def has_commits_beyond(git: Git, head: str, base: str) -> bool:
@@ -179,7 +195,8 @@ def has_commits_beyond(git: Git, head: str, base: str) -> bool:
 
 def file_in(git: Git, commit: str, path: str) -> str:
     """Return what a file of a commit holds; nothing where there is no such file."""
-    return git.ask("cat-file", "blob", f"{commit}:{path}").stdout
+    # First whether it is there: the answer is remembered, a refusal is not.
+    return git.ask("cat-file", "blob", f"{commit}:{path}").stdout if path in names_in(git, commit, [path]) else ""
 
 
 def files_in(git: Git, commit: str, paths: Sequence[str]) -> dict[str, TreeEntry]:
@@ -208,6 +225,9 @@ def links_in(git: Git, commit: str) -> frozenset[str]:
 
 def refs(git: Git, *patterns: str) -> dict[str, RefTarget]:
     """Return refs by their full names."""
+    on_disk = git.refs_named(patterns)
+    if on_disk is not None:
+        return {name: RefTarget(commit, git.target_of(name) or "") for name, commit in on_disk.items()}
     listed = git.ask("for-each-ref", "--format=%(refname)%00%(objectname)%00%(symref)", *patterns).stdout
     rows = (line.split("\0") for line in listed.splitlines())
     return {name: RefTarget(commit, symref) for name, commit, symref in rows}
@@ -231,9 +251,8 @@ def reflog(git: Git, ref: str) -> tuple[RefMove, ...]:
 
 def last_change(git: Git, ref: str) -> RefMove | None:
     """Return the newest change of a ref; None where it has no reflog."""
-    found = git.ask("reflog", "show", "-n", "1", "--format=%H %gs", ref).stdout.strip()
-    commit, _, reason = found.partition(" ")
-    return RefMove(commit, reason) if found else None
+    found = git.last_change(ref)
+    return RefMove(*found) if found else None
 
 
 def _commits(output: str) -> Iterator[Commit]:

@@ -26,7 +26,8 @@ def tree_of(git: Git, name: str) -> str:
 
 def committed_tree(git: Git) -> str:
     """Return the tree of HEAD; nothing in an empty repository."""
-    return git.ask("rev-parse", "--verify", "--quiet", "HEAD^{tree}").stdout.strip()
+    head = git.commit_at("HEAD")
+    return tree_of(git, head) if head else ""
 
 
 def empty_tree(git: Git) -> str:
@@ -41,6 +42,8 @@ def has_tree(git: Git, tree: str, variables: Mapping[str, str]) -> bool:
 
 def difference(git: Git, before: str, after: str, *how: str, below: str, variables: Mapping[str, str]) -> str:
     """Return how two trees differ below a directory, told as `how` says."""
+    if before == after:
+        return ""
     # Renames stay pairs of a deletion and an addition: both places matter.
     fixed = ("--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/")
     inside = (f"--relative={below}",) if below else ()

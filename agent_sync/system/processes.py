@@ -58,6 +58,8 @@ class Processes:
         # Those that run below a warden, which ends all that came of them.
         self._guarded: set[subprocess.Popen[Any]] = set()
         self._is_closed = False
+        # How often a program that is not git has begun or ended: whatever it is, it may have changed anything.
+        self.programs = 0
 
     def run(
         self,
@@ -132,7 +134,7 @@ class Processes:
                 errors="surrogateescape",
                 start_new_session=True,
             )
-            self._running.add(process)
+            self._note(process, command)
             return process
 
     def _streaming(
@@ -156,13 +158,18 @@ class Processes:
                 start_new_session=True,
                 pass_fds=() if held is None else (held,),
             )
-            self._running.add(process)
+            self._note(process, command)
             if held is not None and _has_wardens():
                 self._guarded.add(process)
             return process
 
+    def _note(self, process: subprocess.Popen[Any], command: Sequence[str]) -> None:
+        self._running.add(process)
+        self.programs += command[0] != "git"
+
     def _forget(self, process: subprocess.Popen[Any]) -> None:
         with self._lock:
+            self.programs += process.args[0] != "git"  # type: ignore[index]  # always started with a list of words
             self._running.discard(process)
             self._guarded.discard(process)
 

@@ -112,7 +112,9 @@ def _plan(context: Context, name: str, base: str, *, is_asked_for: bool) -> Bran
 
 def _start_of(context: Context, name: str, base: str) -> str | None:
     remotes = context.remotes
-    return context.git.start_of(name, f"refs/remotes/{remotes.push}/{name}", f"refs/remotes/{remotes.base}/{base}")
+    return git_branches.start_of(
+        context.git, name, f"refs/remotes/{remotes.push}/{name}", f"refs/remotes/{remotes.base}/{base}"
+    )
 
 
 def _free_name(context: Context, name: str) -> str:

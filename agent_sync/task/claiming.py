@@ -191,7 +191,7 @@ def _scope(context: Context, claim: Claim, reason: str = "") -> str:
 
 def refuse_twins(context: Context, number: int, *, but: str = "") -> None:
     """Stop where any worktree of this repository, `but` one, holds the very same issue."""
-    for root in context.git.worktrees():
+    for root in git_branches.worktrees(context.git):
         place = worktree(root)
         held = _held_at(context, place) if place and place.root != but else None
         if held and held.issue_number == number:
@@ -243,11 +243,11 @@ def _make_branch(context: Context, plan: BranchPlan, task: Task, *, in_worktree:
         _restart(context, plan.name, plan.start, in_worktree=in_worktree)
     start = None if plan.is_restart else plan.start
     if not in_worktree:
-        context.git.check_out(plan.name, start)
+        git_branches.check_out(context.git, plan.name, start)
         return context.place
     root = Path(context.place.root)
     target = root.parent / f"{root.name}-{task.number}"
-    context.git.add_worktree(str(target), plan.name, start)
+    git_branches.add_worktree(context.git, str(target), plan.name, start)
     place = worktree(str(target))
     if place is None:
         raise BadInput(f"{target} is not a worktree.", attempted="making a worktree for the task")

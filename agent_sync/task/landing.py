@@ -43,7 +43,7 @@ def _return_to_base(context: Context, branch: str) -> str:
     base, remote = base_branch(context), context.remotes.base
     if not base:
         return f"the default branch of {remote} is not known here"
-    context.git.try_to_fetch(remote, base)
+    git_branches.try_to_fetch(context.git, remote, base)
     is_linked = context.place.git_dir != context.place.common_dir
     return git_branches.leave_for(context.git, base, remote=remote, detach=is_linked)
 

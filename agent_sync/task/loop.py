@@ -4,30 +4,23 @@ import contextlib
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_sync.context import Context
 from agent_sync.errors import ClaimGone, RateLimited
 from agent_sync.hook_event import BUSY, IDLE, EventPart, HookEvent
-from agent_sync.leases.fence import lease_stop
 from agent_sync.system import clock, files
-from agent_sync.system.git_branches import has_had
-from agent_sync.task.act import act
 from agent_sync.task.claim.model import Claim
-from agent_sync.task.decision import messages
 from agent_sync.task.decision.actions import (
     Action,
-    AdoptPull,
     BranchPushed,
     CardRefused,
     ClaimDeleted,
-    CloseTask,
     LeaseLost,
     LeaseUnknown,
     LeftOnHook,
-    MoveCard,
-    OpenPull,
     Outcome,
     PauseNoted,
     PullAdopted,
@@ -37,9 +30,7 @@ from agent_sync.task.decision.actions import (
     Say,
 )
 from agent_sync.task.decision.decide import decide
-from agent_sync.task.decision.evolve import evolve, report, told_before
 from agent_sync.task.decision.facts import Facts, GateSeen, Trigger, Watched
-from agent_sync.task.decision.feedback.feedback_actions import RequestReview, RerunJobs
 from agent_sync.task.decision.needs import (
     AskBranch,
     AskCard,
@@ -53,7 +44,6 @@ from agent_sync.task.decision.needs import (
     needs,
     next_look_at,
 )
-from agent_sync.task.decision.pull_text import claim_marker
 from agent_sync.task.decision.steps import STEPS, PhaseStep
 from agent_sync.worktree import WATCHER_LOCK
 
@@ -63,16 +53,17 @@ if TYPE_CHECKING:
 # More rounds than any real task has steps: a mistake of ours must not become an endless loop.
 MOST_ROUNDS = 12
 ACTOR_LOCK = "actor.lock"
-# What others see of a task: before each of these the lease is proven.
-FENCED = OpenPull | AdoptPull | MoveCard | CloseTask | RerunJobs | RequestReview
 # A hook holds the lock for a few requests; only a gate run takes longer.
 COMMAND_WAIT = 20.0
 
 
 def part(context: Context, event: HookEvent, gate: "GateReply | None") -> EventPart:
     """The task's part in an event; a prompt that no human typed moves nothing."""
-    if event.is_wake_up or (event.trigger is Trigger.IDLE and _is_watched(context)):
+    if event.is_wake_up:
         return BUSY
+    if event.trigger is Trigger.IDLE and _is_watched(context):
+        # Should the watcher end without a trace, the first event after a backoff asks again.
+        return EventPart(was_idle=True, due=clock.now() + timedelta(seconds=context.settings.checks.backoff_s))
     return drive(context, event.trigger, session_id=event.session_id, gate=_known_gate(context, gate))
 
 
@@ -200,6 +191,8 @@ def _answer_question(context: Context, trigger: Trigger, question: Question, cla
                 keep_brief(context, pull.brief)
             return replace(facts, pull=pull, remote=context.remotes.base)
         case AskHead(branch, sha):
+            from agent_sync.system.git_branches import has_had
+
             return replace(facts, is_head_here=has_had(context.git, branch, sha))
         case AskFailures(sha, checks):
             from agent_sync.task.failures.reading import read_failures
@@ -208,6 +201,8 @@ def _answer_question(context: Context, trigger: Trigger, question: Question, cla
         case AskCard(issue):
             return replace(facts, card=context.gateway.card(issue))
         case AskClosing(issue, pull, branch):
+            from agent_sync.task.decision.pull_text import claim_marker
+
             closing = context.gateway.closing(issue=issue, pull=pull, branch=branch, marker=claim_marker(claim))
             return replace(facts, closing=closing)
 
@@ -215,8 +210,11 @@ def _answer_question(context: Context, trigger: Trigger, question: Question, cla
 def _perform(
     context: Context, trigger: Trigger, action: Action, *, claim: Claim, facts: Facts
 ) -> tuple[Claim | None, Facts, bool]:
+    # Only what acts loads what acts: most events find nothing to do.
+    from agent_sync.task.act import act_with_lease
+
     began, before = time.monotonic(), context.requests
-    outcome = (lease_stop(context, claim) if isinstance(action, FENCED) else None) or act(action, context, claim)
+    outcome = act_with_lease(action, context, claim)
     after = _settle(context, trigger, outcome, claim=claim, facts=facts)
     phase_after = after.phase if after else "gone"
     about = {"issue": claim.issue_number, "trigger": trigger, "phase": claim.phase, "phase_after": phase_after}
@@ -241,6 +239,9 @@ def _without_world(facts: Facts) -> Facts:
 
 def _settle(context: Context, trigger: Trigger, outcome: Outcome, *, claim: Claim, facts: Facts) -> Claim | None:
     """Put on record what happened: the sentence first, so that a crash in between cannot lose it."""
+    from agent_sync.task.decision import messages
+    from agent_sync.task.decision.evolve import evolve, report, told_before
+
     if isinstance(outcome, PullOpened | PullAdopted):
         # Why there was none yet is no news any more.
         context.outbox.drop(messages.NEWS_AFTER_HANDOFF)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError
-from agent_sync.system import clock
+from agent_sync.system import clock, git_history
 from agent_sync.system.git_branches import has_had
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.decision.facts import Pull
@@ -42,7 +42,7 @@ def is_branch_ahead(context: Context, claim: Claim, pull: Pull | None) -> bool:
     if not claim.is_pull_open:
         return False
     there = pull.head_sha if pull else context.git.remote_head_of(context.remotes.push, claim.branch)
-    return context.git.is_ahead(claim.branch, there)
+    return git_history.is_ahead(context.git, claim.branch, there)
 
 
 def is_head_here(context: Context, claim: Claim, pull: Pull | None) -> bool:

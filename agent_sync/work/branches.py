@@ -3,6 +3,7 @@
 from agent_sync.context import Context
 from agent_sync.errors import BadInput
 from agent_sync.gateway.transport.remotes import base_branch
+from agent_sync.system import git_branches
 from agent_sync.system.git_history import commit_of, has_commits_beyond, is_ancestor
 from agent_sync.system.git_tree import fast_forward, move_branch
 from agent_sync.work.hook.model import WorkHook
@@ -23,7 +24,7 @@ def bring_up_to_date(context: Context, branch: str) -> str:
     """Fetch a branch and move the local one forward; return what is in the way, if they went apart."""
     remote = context.remotes.push
     tracked = f"refs/remotes/{remote}/{branch}"
-    context.git.try_to_fetch(remote, branch)
+    git_branches.try_to_fetch(context.git, remote, branch)
     there, here = commit_of(context.git, tracked), context.git.head_of(branch)
     if not there or not here or there == here or is_ancestor(context.git, there, here):
         return ""

@@ -10,6 +10,7 @@ from agent_sync.leases.claim_refs import transport_here
 from agent_sync.leases.model import Tip
 from agent_sync.leases.pruning import DueRef, due_claim, is_claim_over, prune
 from agent_sync.leases.refs.values import RESCUE, RefTransport, Where
+from agent_sync.system import git_branches
 from agent_sync.work.hook.names import issue_of_rescue
 from agent_sync.work.hook.reading import look
 from agent_sync.work.hook.states import ACTIVE
@@ -97,7 +98,7 @@ def rescues_in(context: Context, transport: RefTransport, view: WorkView) -> tup
             ref.name,
             ref.sha,
             issue,
-            datetime.fromtimestamp(context.git.committed_at(ref.sha), UTC),
+            datetime.fromtimestamp(git_branches.committed_at(context.git, ref.sha), UTC),
             ref.name in needed,
             restore_command(ref.name, ref.sha, where=where, remote=remote),
         )

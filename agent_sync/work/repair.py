@@ -9,7 +9,7 @@ from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.claim_refs import transport_here
 from agent_sync.leases.model import LeaseState, Tip
 from agent_sync.leases.rules import has_moved
-from agent_sync.system import clock
+from agent_sync.system import clock, git_branches
 from agent_sync.work.claims import WantedClaim, claim_change, ending_change, holding_of, tip_of, waiting_claim
 from agent_sync.work.escalation import ask_human
 from agent_sync.work.findings import HookFinding, Repair, findings
@@ -103,9 +103,9 @@ def _requeue(
 def _refuse_moved_branch(context: Context, before: Tip) -> None:
     """Stop where the branch has moved since the claim was last renewed: somebody is at work there."""
     remote, branch = context.remotes.push, before.lease.branch
-    context.git.try_to_fetch(remote, branch)
+    git_branches.try_to_fetch(context.git, remote, branch)
     head = context.git.remote_head_of(remote, branch)
-    if head and has_moved(context.git.committed_at(head), before.lease, clock.now()):
+    if head and has_moved(git_branches.committed_at(context.git, head), before.lease, clock.now()):
         message = f"Branch {branch} has moved since the claim was last renewed: someone may be working on it."
         raise GitFailed(message, attempted="putting the work back", helps=f"git log {remote}/{branch}")
 

@@ -58,7 +58,7 @@ class CostedRuns:
         self.root = root
         self._scratch = scratch
         self._environment = dict(environment) | {
-            "PATH": f"{_with_counting_git(scratch)}:{environment['PATH']}",
+            "PATH": f"{with_counting_git(scratch)}:{environment['PATH']}",
             "COSTS_FILE": str(scratch / "costs"),
             "GIT_CALLS_FILE": str(scratch / "git-calls"),
         }
@@ -79,7 +79,8 @@ class CostedRuns:
         return StepCosts(step, tuple(modules), git, int(fsyncs), cpu, done.returncode, done.stdout + done.stderr)
 
 
-def _with_counting_git(scratch: Path) -> Path:
+def with_counting_git(scratch: Path) -> Path:
+    """Make a git that notes in GIT_CALLS_FILE what it was asked, and return the directory it is in."""
     directory = scratch / "bin"
     directory.mkdir(parents=True)
     file = directory / "git"

@@ -14,7 +14,7 @@ from agent_sync.gates.pull import base_ref, pull_gate_root, refuse_committed_cla
 from agent_sync.gateway.transport.remotes import base_branch
 from agent_sync.leases.fence import known_loss, push_or_refuse, refuse
 from agent_sync.leases.words import scope
-from agent_sync.system import clock, git_history
+from agent_sync.system import clock, git_branches, git_history
 from agent_sync.system.masking import masked
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.claim.phases import Phase
@@ -169,7 +169,7 @@ def _branch(context: Context, claim: Claim) -> str:
 def _refuse_empty(context: Context, branch: str, head: str) -> None:
     """Stop at a branch without commits of its own, as far as this clone knows the branch it would be merged into."""
     remote, base = context.remotes.base, base_branch(context)
-    if base and not context.git.has_own_commits(head, f"refs/remotes/{remote}/{base}"):
+    if base and not git_branches.has_own_commits(context.git, head, f"refs/remotes/{remote}/{base}"):
         message = f"Branch {branch} has no commits of its own: {remote}/{base} has all of them."
         raise BadInput(message, attempted="handing off", helps="git commit, then `agent-sync handoff` again")
 

@@ -1,8 +1,10 @@
 """Tells a new session what it holds, what the next step is, and how the board stands."""
 
+from datetime import datetime
+from typing import TYPE_CHECKING
+
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError
-from agent_sync.fleet.ready import ReadyTasks, ready_tasks
 from agent_sync.hook_event import IDLE, EventPart, HookEvent
 from agent_sync.system import clock
 from agent_sync.task.claim.model import Claim
@@ -10,9 +12,13 @@ from agent_sync.task.claim.phases import Phase
 from agent_sync.task.decision.issue_brief import SESSION_LIMIT, brief_text
 from agent_sync.task.decision.next_step import next_step
 from agent_sync.task.decision.outside_text import quoted
+from agent_sync.task.decision.situation import situation
 from agent_sync.task.decision.situations import Free, Lost, OnHook, Situation
 from agent_sync.task.decision.tasks import BoardIssue, BoardSeen
 from agent_sync.task.situation_here import situation_of
+
+if TYPE_CHECKING:
+    from agent_sync.fleet.ready import ReadyTasks
 
 MOST_TASKS = 5
 # While these last the agent may still have to know what was asked.
@@ -51,7 +57,12 @@ def _issue_lines(context: Context, claim: Claim | None) -> list[str]:
     return [brief_text(brief, limit=SESSION_LIMIT)] if brief and not brief.is_empty else []
 
 
-def board_lines(board: BoardSeen, ready: ReadyTasks) -> list[str]:
+def head_line_at_once(claim: Claim, now: datetime) -> str:
+    """Return the same from the claim alone, where there is no time to find out more."""
+    return head_line(claim, situation(claim, None, now))
+
+
+def board_lines(board: BoardSeen, ready: "ReadyTasks") -> list[str]:
     """Return the board in a few lines; titles are other people's words and stand in quotation marks."""
     counts = ", ".join(f"{count} {quoted(name, limit=40)}" for name, count in board.counts)
     lines = [f"Board {quoted(board.title)}: {counts}."]
@@ -67,6 +78,8 @@ def _board_lines(context: Context, event: HookEvent) -> list[str]:
     """Ask for the board; a board that cannot be read is no reason to disturb the start of a session."""
     if context.settings.project.number is None:
         return []
+    from agent_sync.fleet.ready import ready_tasks
+
     try:
         board = context.board_ahead() if context.board_ahead else context.gateway.board()
         if board is None:

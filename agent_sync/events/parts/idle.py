@@ -3,7 +3,6 @@
 from datetime import datetime, timedelta
 
 from agent_sync.context import Context
-from agent_sync.fleet.ready import ReadyTasks, ready_tasks
 from agent_sync.hook_event import BUSY, IDLE, EventPart, HookEvent
 from agent_sync.system import clock
 from agent_sync.task.decision.facts import PullState
@@ -44,6 +43,8 @@ def _due(context: Context, branch: str) -> datetime:
 
 
 def _next_task(context: Context) -> str:
+    from agent_sync.fleet.ready import ReadyTasks, ready_tasks
+
     board = context.gateway.board() if context.settings.project.number else None
     ready = ready_tasks(context, board, limit_s=context.settings.worker.fetch_limit_s) if board else ReadyTasks()
     first = next(iter(ready.issues), None)

@@ -4,20 +4,18 @@ import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_sync.context import Context
 from agent_sync.hook_event import BUSY, IDLE, EventPart, HookEvent
-from agent_sync.leases.fence import change_of, keeper_of, lease_note, proof_in, remember
 from agent_sync.leases.intents import pending_here
-from agent_sync.leases.results import LeaseOutcome, NotHeld, Unknown, Won
 from agent_sync.leases.rules import is_mine, renewal_due_at
-from agent_sync.leases.words import held_by
 from agent_sync.system import clock, files
 from agent_sync.task.claim.model import Claim, LeaseNote
-from agent_sync.task.decision import messages
-from agent_sync.task.decision.actions import BranchPushed, LeaseLost
-from agent_sync.task.decision.evolve import evolve
 from agent_sync.worktree import RENEWAL_LOCK, RENEWAL_TRIED
+
+if TYPE_CHECKING:
+    from agent_sync.leases.results import LeaseOutcome
 
 # A remote in trouble is left alone for this part of the lease's time.
 TRIES_PER_TTL = 16
@@ -63,12 +61,22 @@ def renew(context: Context, *, session_id: str) -> None:
             _settle(context, claim, _renewal(context, claim, claim.lease, session_id), session_id)
 
 
-def _renewal(context: Context, claim: Claim, lease: LeaseNote, session_id: str) -> LeaseOutcome:
+def _renewal(context: Context, claim: Claim, lease: LeaseNote, session_id: str) -> "LeaseOutcome":
+    # An event only starts the process that comes here.
+    from agent_sync.leases.fence import change_of, keeper_of, proof_in
+
     change = change_of(claim, session=session_id)
     return keeper_of(context, lease, limit_s=NETWORK_LIMIT).renew(proof_in(claim, lease), change)
 
 
-def _settle(context: Context, claim: Claim, outcome: LeaseOutcome, session_id: str) -> None:
+def _settle(context: Context, claim: Claim, outcome: "LeaseOutcome", session_id: str) -> None:
+    from agent_sync.leases.fence import lease_note, remember
+    from agent_sync.leases.results import NotHeld, Unknown, Won
+    from agent_sync.leases.words import held_by
+    from agent_sync.task.decision import messages
+    from agent_sync.task.decision.actions import BranchPushed, LeaseLost
+    from agent_sync.task.decision.evolve import evolve
+
     match outcome:
         case Won(tip):
             remember(context, claim, BranchPushed("", lease_note(tip)))

@@ -3,10 +3,10 @@
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from agent_sync.fleet.view import FleetTask, Lane
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.task.decision.outside_text import one_line
 
 LONGEST_S = 600

@@ -1,10 +1,12 @@
 """Who may see the page: every request is checked here before any route, and every answer gets the security headers."""
 
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import field
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
+
+from agent_sync.lazy_dataclasses import dataclass
 
 ENTER = "/enter"
 LINK = "Open the link that `agent-sync ui` printed."

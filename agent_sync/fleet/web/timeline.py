@@ -1,10 +1,10 @@
 """What happened to a task, in order, and where its time went: pure, from the record and what GitHub said."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.record.machine.model import Checkpoint, Event
 from agent_sync.record.machine.states import CheckpointCause, RecordMove, RecordState
 from agent_sync.task.decision.claims_seen import PullMoments

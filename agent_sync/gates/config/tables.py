@@ -30,7 +30,7 @@ Foreign = Annotated[Any, Field(description="Read by other tools.")]
 class FileTable(BaseModel):
     """One mapping of a file; keys that are not known are kept, to be told about."""
 
-    model_config = ConfigDict(strict=True, frozen=True, extra="allow", allow_inf_nan=False)
+    model_config = ConfigDict(defer_build=True, strict=True, frozen=True, extra="allow", allow_inf_nan=False)
 
 
 class AdapterTable(FileTable):

@@ -108,10 +108,9 @@ def _outside(repo: Repo, log_dir: Path) -> Iterator[str]:
     yield f":(exclude,top,glob){CLAIM_NAME[:-1]}[{CLAIM_NAME[-1]}]*"
     root = Path(repo.place.root).resolve()
     own = [".forge"] + ([log_dir.relative_to(root).as_posix()] if root in log_dir.parents else [])
-    for name in own:
-        # To name what is ignored anyway, git refuses.
-        if not repo.git.is_ignored(name):
-            yield f":(exclude,top,literal){name}"
+    # To name what is ignored anyway, git refuses.
+    ignored = repo.git.ignored(own)
+    yield from (f":(exclude,top,literal){name}" for name in own if name not in ignored)
 
 
 def _hidden(repo: Repo) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from agent_sync.leases.refs.values import (
     TooLarge,
 )
 from agent_sync.system.git import NETWORK_LIMIT, Git, refuse_odd_branch, seconds_of
+from agent_sync.system.git_pack import new_objects, store_objects
 from agent_sync.system.git_refusals import one_line, push_rule
 from agent_sync.system.processes import FinishedProcess
 
@@ -161,6 +162,9 @@ def note_move(git: Git, update: RefUpdate) -> None:
 
 def list_refs(git: Git, name: str, *, with_kinds: bool = False) -> Iterator[FoundRef]:
     """Return the ref of a name, and all that lie below it."""
+    if not with_kinds and (on_disk := git.refs_below(name)) is not None:
+        yield from (FoundRef(ref, sha, "ref") for ref, sha in on_disk.items())
+        return
     form = "%(refname) %(objecttype) %(objectname)" if with_kinds else "%(refname) ref %(objectname)"
     # Not by lines: a ref's name may hold what Unicode calls the end of one.
     for line in _must(git, "for-each-ref", f"--format={form}", name, attempted="reading refs").split("\n")[:-1]:
@@ -207,15 +211,13 @@ def _batch_contents(batch: bytes) -> Iterator[bytes]:
 
 def write_commit(git: Git, commit: NewCommit) -> str:
     """Store a commit and return its sha; no ref moves, and index and checkout stay as they are."""
-    folders: dict[str, list[str]] = {"": []}
-    for path, content in sorted(commit.files.items()):
-        folder, _, name = path.rpartition("/")
-        blob = _store(git, "hash-object", "-w", "--stdin", stdin=content.decode())
-        folders.setdefault(folder, []).append(f"100644 blob {blob}\t{name}\n")
-    top = folders.pop("")
-    for folder, entries in folders.items():
-        top.append(f"040000 tree {_store(git, 'mktree', stdin=''.join(entries))}\t{folder}\n")
-    return commit_tree(git, _store(git, "mktree", stdin="".join(top)), commit)
+    objects = new_objects(git, commit.parents)
+    signed = f"{NAME} <{EMAIL}> {commit.when} +0000"
+    lines = [f"tree {objects.add_tree(commit.files)}", *(f"parent {sha}" for sha in commit.parents)]
+    lines += [f"author {signed}", f"committer {signed}", "", commit.message]
+    sha = objects.add("commit", "\n".join(lines).encode())
+    store_objects(git, objects, attempted="writing a claim")
+    return sha
 
 
 def commit_tree(git: Git, tree: str, commit: NewCommit) -> str:

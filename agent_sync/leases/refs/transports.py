@@ -24,6 +24,7 @@ from agent_sync.leases.refs.values import (
     Where,
     names_above,
 )
+from agent_sync.system import git_branches
 from agent_sync.system.git import NETWORK_LIMIT, Git, Remote
 from agent_sync.system.git_refusals import PushRule, push_rule
 
@@ -176,7 +177,7 @@ class CloneTransport(_GitRefs):
 def push_branch(git: Git, remote: str, branch: BranchHead) -> Pushed:
     """Push a branch alone, after the refs that it depends on."""
     try:
-        git.push(remote, branch.name, branch.sha)
+        git_branches.push(git, remote, branch.name, branch.sha)
     except GitFailed as error:
         return Pushed(PushResult.BRANCH_REFUSED, str(error))
     return Pushed(PushResult.LANDED)

@@ -32,7 +32,7 @@ Details = Annotated[dict[str, Any], AfterValidator(must_be_canonical)]
 class Value(BaseModel):
     """A part of the record; unknown fields are errors, because the digest could not vouch for them."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", strict=True)
 
 
 class TaskStep(Value):

@@ -98,8 +98,9 @@ def with_files_touched(record: Record, git: Git) -> Record:
     step = record.current_step
     if step is None:
         return record
-    changed = git_history.tree_status(git).changed
-    touched = step.model_copy(update={"files_touched": files_touched(git, step.base_commit)})
+    with git.one_look():
+        changed = git_history.tree_status(git).changed
+        touched = step.model_copy(update={"files_touched": files_touched(git, step.base_commit)})
     uncommitted = tuple(sorted(quoted_path(name) for name in changed))[:MOST_FILES_TOUCHED]
     return record.model_copy(update={"current_step": touched, "uncommitted": uncommitted})
 

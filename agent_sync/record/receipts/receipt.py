@@ -84,7 +84,7 @@ class Receipt(BaseModel):
     as what it is.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, serialize_by_alias=True)
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", strict=True, serialize_by_alias=True)
 
     receipt_id: str
     step_name: str

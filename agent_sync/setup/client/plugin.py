@@ -1,10 +1,10 @@
 """Finds out whether the plugin is enabled in Claude Code and installed here, from the client's own files."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.setup.client.levels import Level, levels
 from agent_sync.system import files
 from agent_sync.system.json_reading import read_json

@@ -9,6 +9,7 @@ from agent_sync.errors import AgentSyncError
 from agent_sync.quiet.answer import NESTED
 from agent_sync.setup.doctor.result import Result, fail, ok, skip, warn
 from agent_sync.setup.install.entries import command
+from agent_sync.system import git_branches
 from agent_sync.system.git import OLDEST, Git
 from agent_sync.system.processes import FinishedProcess, Processes
 
@@ -43,7 +44,7 @@ def check_git(git: Git) -> Result:
     """Check that git is there and new enough."""
     wanted = ".".join(str(number) for number in OLDEST)
     try:
-        version = git.version()
+        version = git_branches.version(git)
     except AgentSyncError as error:
         return fail("git", error.happened, error.helps)
     found = tuple(int(number) for number in re.findall(r"\d+", version)[:2])

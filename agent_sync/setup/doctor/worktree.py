@@ -6,6 +6,7 @@ from agent_sync.errors import AgentSyncError
 from agent_sync.settings import LoadedSettings
 from agent_sync.settings.approvals import held_back_line, printable
 from agent_sync.setup.doctor.result import Result, fail, ok, warn
+from agent_sync.system import git_branches
 from agent_sync.system.git import Git
 from agent_sync.task.claim.store import ClaimStore
 from agent_sync.task.decision.outside_text import one_line
@@ -15,7 +16,7 @@ from agent_sync.worktree import CLAIM_NAME, SETTINGS_NAME, Place
 def check_worktrees(git: Git) -> Result:
     """Check that every worktree git knows is there."""
     try:
-        roots = git.worktrees()
+        roots = git_branches.worktrees(git)
     except AgentSyncError as error:
         return fail("worktrees", error.happened, error.helps or "git worktree list")
     gone = [root for root in roots if not Path(root).is_dir()]

@@ -11,7 +11,7 @@ from agent_sync.leases.refs.transports import CloneTransport
 from agent_sync.leases.refs.values import CLAIMS, HOOKS, OURS, PROBES, RESCUE, TRACKING, RefUpdate
 from agent_sync.record.disk.recorder import atlas_home, workspace_of
 from agent_sync.record.keep import recorder_at
-from agent_sync.system import files
+from agent_sync.system import files, git_branches
 from agent_sync.task.claim.exclude import LOCK_NAME
 from agent_sync.work.forge import ROOT as FORGE, is_generated
 from agent_sync.worktree import GATE_LOG_DIR, Place, worktree
@@ -79,7 +79,7 @@ def what_stays(context: Context) -> Iterator[str]:
 
 
 def _places(context: Context) -> tuple[Place, ...]:
-    return tuple(place for root in context.git.worktrees() if (place := worktree(root)))
+    return tuple(place for root in git_branches.worktrees(context.git) if (place := worktree(root)))
 
 
 def _refuse_held(context: Context, places: tuple[Place, ...]) -> None:

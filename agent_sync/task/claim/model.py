@@ -105,7 +105,7 @@ MomentOrNever = Annotated[datetime | None, BeforeValidator(_moment_or_never)]
 class ChecksSeen(BaseModel):
     """What the last look at the checks found, for the status line."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="allow")
 
     sha: str
     passed: Annotated[int, Field(ge=0, le=LARGEST_NUMBER)]
@@ -119,7 +119,7 @@ class ChecksSeen(BaseModel):
 class FeedbackSeen(BaseModel):
     """What stood against a merge when the pull request was last looked at, apart from its checks."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="allow")
 
     changes_requested_by: Annotated[tuple[str, ...], Field(strict=False, description="Who wants changes")] = ()
     is_conflicting: Annotated[bool, Field(description="It conflicts with its base branch")] = False
@@ -134,7 +134,7 @@ class FeedbackSeen(BaseModel):
 class FailuresSeen(BaseModel):
     """What is remembered of failing checks between looks: what was read, how often it came back, what was rerun."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="allow")
 
     sha: Annotated[str, Field(description="The commit they failed on")] = ""
     runs: Annotated[tuple[str, ...], Field(strict=False, description="The failed runs whose logs were read")] = ()
@@ -152,7 +152,7 @@ class FailuresSeen(BaseModel):
 class WithheldNote(BaseModel):
     """Why the last attempt to open the pull request, or to close the issue, came to nothing."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="allow")
 
     by: Annotated[WithheldBy, Field(strict=False, description="What withholds it")]
     reason: Annotated[str, Field(description="Why, as a sentence")]
@@ -161,7 +161,7 @@ class WithheldNote(BaseModel):
 class LeaseNote(BaseModel):
     """What this worktree must remember of the lease that makes the claim hold against others."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="allow")
 
     @model_validator(mode="before")
     @classmethod
@@ -187,7 +187,7 @@ class LeaseNote(BaseModel):
 class Claim(BaseModel):
     """One task held by one agent, from claim to close."""
 
-    model_config = ConfigDict(frozen=True, extra="allow", strict=True)
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="allow", strict=True)
 
     schema_version: Annotated[Literal[1], Field(description="Always 1")]
     item_id: Annotated[Text, Field(description="The task's item on the board; a hint only")] = ""
