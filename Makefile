@@ -4,11 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := build/demo
 RELEASE := build/release
+SITE := build/site
 # Every command is a process of its own: without kept bytecode each would compile all modules again.
 export PYTHONDONTWRITEBYTECODE :=
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test quick lint unit client coverage prove bench docs lock dist release-check clean help
+.PHONY: demo test quick lint unit client coverage prove bench docs pages site lock dist release-check clean help
 
 help: ## what there is to run
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -87,6 +88,17 @@ bench: $(VENV)/ready ## ratios against a bare interpreter, on the built wheel
 docs: $(VENV)/ready ## regenerate parts of docs/ and the JSON Schemas
 	$(BIN)/python docs/generate.py
 
+pages: $(VENV)/ready ## play the commands of the tutorial and the how-tos, and write what they print
+	$(BIN)/python docs/play.py
+
+$(SITE)/ready: requirements/docs.txt
+	@$(PYTHON) -m venv --clear $(SITE)
+	@$(SITE)/bin/python -m pip --quiet --disable-pip-version-check install --require-hashes -r requirements/docs.txt
+	@touch $@
+
+site: $(SITE)/ready ## build docs/ into a site below build/site/html; a broken inner link fails
+	$(SITE)/bin/python -m sphinx -W --keep-going -q docs $(SITE)/html
+
 dist: $(VENV)/ready ## build the source distribution and the wheel
 	rm -rf dist
 	$(BIN)/python -m hatchling build
@@ -104,7 +116,7 @@ COMPILE := build/lock/bin/uv pip compile --quiet --upgrade --universal --python-
 lock: ## resolve the dependencies again, with hashes
 	$(PYTHON) -m venv build/lock
 	build/lock/bin/python -m pip install --quiet --require-hashes -r requirements/lock.txt
-	for name in installer lock release; do $(COMPILE) requirements/$$name.in -o requirements/$$name.txt; done
+	for name in installer lock release docs; do $(COMPILE) requirements/$$name.in -o requirements/$$name.txt; done
 	$(COMPILE) --all-extras --group dev pyproject.toml -o requirements/dev.txt
 	$(COMPILE) --extra emulator --constraints requirements/dev.txt pyproject.toml -o requirements/demo.txt
 

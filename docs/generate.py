@@ -15,8 +15,9 @@ from plugin_files import leftover_pages, plugin_files
 from pydantic import BaseModel
 
 from agent_sync.cli.app import LazyGroup, app
-from agent_sync.cli.help import exit_code_lines
+from agent_sync.cli.help import errors_by_code, exit_code_lines
 from agent_sync.cli.table import HOOK_COMMANDS
+from agent_sync.cli.trouble import WHAT_HELPS
 from agent_sync.gates.config.tables import CheckFile, ConfigFile, ReviewFile
 from agent_sync.settings import Settings, variables
 from agent_sync.settings.authority import decides
@@ -85,6 +86,15 @@ def exit_codes() -> str:
     return "\n".join(["```", *exit_code_lines(), "```"])
 
 
+def trouble_table() -> str:
+    """List every error code with its meaning, its exit code and what helps."""
+    rows = ["| error | means | exit code | what helps |", "|---|---|---|---|"]
+    for code, kind in sorted(errors_by_code().items()):
+        meaning = (kind.__doc__ or "").splitlines()[0]
+        rows.append(f"| `{code}` | {meaning} | {kind.exit_status.value} | {WHAT_HELPS[code]} |")
+    return "\n".join(rows)
+
+
 def command_pages() -> str:
     """Show the help of every command."""
     context = click.Context(app, info_name="agent-sync")
@@ -143,6 +153,7 @@ def files() -> dict[Path, str]:
         **plugin_files(),
         docs / "lifecycle.md": spliced(docs / "lifecycle.md", lifecycle),
         docs / "settings.md": spliced(docs / "settings.md", {"settings": settings_table()}),
+        docs / "troubleshooting.md": spliced(docs / "troubleshooting.md", {"errors": trouble_table()}),
         docs / "cli.md": spliced(docs / "cli.md", {"exit-codes": exit_codes(), "commands": command_pages()}),
     }
 

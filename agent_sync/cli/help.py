@@ -3,6 +3,7 @@
 import click
 
 from agent_sync.cli.table import everything
+from agent_sync.cli.trouble import WHAT_HELPS
 from agent_sync.errors import AgentSyncError, Exit
 
 EXIT_CODES = "exit-codes"
@@ -27,7 +28,7 @@ def command(ctx: click.Context, *, words: tuple[str, ...], is_all: bool) -> None
         click.echo(_listing(root))
     elif words == (EXIT_CODES,):
         click.echo("\n".join(exit_code_lines()))
-    elif len(words) == 1 and words[0] in (errors := _errors(AgentSyncError)):
+    elif len(words) == 1 and words[0] in (errors := errors_by_code()):
         click.echo(_error_page(errors[words[0]]))
     else:
         click.echo(_page(root, words))
@@ -64,14 +65,15 @@ def _page(ctx: click.Context, words: tuple[str, ...]) -> str:
     return ctx.command.get_help(ctx)
 
 
-def _errors(kind: type[AgentSyncError]) -> dict[str, type[AgentSyncError]]:
+def errors_by_code(kind: type[AgentSyncError] = AgentSyncError) -> dict[str, type[AgentSyncError]]:
     """Return every error below `kind` by its code."""
     found = {kind.code: kind}
     for below in kind.__subclasses__():
-        found |= _errors(below)
+        found |= errors_by_code(below)
     return found
 
 
 def _error_page(kind: type[AgentSyncError]) -> str:
     meaning = (kind.__doc__ or "").strip()
-    return f"error[{kind.code}]: {meaning}\nExit code: {kind.exit_status.value} ({kind.exit_status.meaning})"
+    exit_code = f"Exit code: {kind.exit_status.value} ({kind.exit_status.meaning})"
+    return f"error[{kind.code}]: {meaning}\n{exit_code}\nWhat helps: {WHAT_HELPS[kind.code]}"

@@ -29,7 +29,7 @@ def start(theatre, session="next"):
         (MERGED, "merged_detected", "PR #45 merged! Should I close issue #42?"),
         ({"act": "close_pull", "pull": 45}, "pr_created", "PR #45 was closed without merging."),
         (FAILED, "checks_running", 'CI: 1 FAILED — "unit"'),
-        (FAILED | {"conclusion": "success"}, "pr_created", "CI passed! All 1 checks green. PR #45 is ready to merge."),
+        (FAILED | {"conclusion": "success"}, "pr_created", "CI passed! The check is green. PR #45 is ready to merge."),
     ],
     ids=["merged", "closed", "failed", "green"],
 )

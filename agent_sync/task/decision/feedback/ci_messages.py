@@ -45,7 +45,8 @@ def _identity(pull: Pull, verdict: ChecksVerdict, known: FailuresSeen | None, *,
 def _ci_text(pull: Pull, verdict: ChecksVerdict) -> str:
     match verdict.ci:
         case CI.GREEN:
-            return _settled_text(pull, f"CI passed! All {verdict.total} checks green.")
+            green = "The check is green." if verdict.total == 1 else f"All {verdict.total} checks green."
+            return _settled_text(pull, f"CI passed! {green}")
         case CI.ABSENT:
             return _settled_text(pull, "No CI is configured.")
         case CI.FAILED:
