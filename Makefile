@@ -9,7 +9,7 @@ SITE := build/site
 export PYTHONDONTWRITEBYTECODE :=
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test quick lint unit client coverage prove bench docs pages site lock dist release-check clean help
+.PHONY: demo test quick lint unit browser client coverage prove bench docs pages site lock dist release-check clean help
 
 help: ## what there is to run
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -69,6 +69,13 @@ client: $(VENV)/ready ## scenarios in the unmodified Claude Code, installed belo
 	AGENT_SYNC_PROVE=1 $(BIN)/python -m pytest -n 2 -p no:randomly --junitxml=build/client/results.xml tests/client
 	$(BIN)/python tests/client/client_table.py build/client/results.xml
 
+$(VENV)/browser: $(VENV)/ready requirements/browser.txt
+	@$(PIP) install --require-hashes --no-deps -r requirements/browser.txt
+	@touch $@
+
+browser: $(VENV)/browser ## the pages in a real browser, with an accessibility check (needs Chromium; one minute)
+	AGENT_SYNC_REQUIRE_BROWSER=1 $(BIN)/python -m pytest -n 2 $(wildcard tests/*/test_*_in_a_browser.py)
+
 coverage: $(VENV)/ready ## the same tests, with what they reach of every line and branch
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest -n 4
@@ -117,6 +124,7 @@ lock: ## resolve the dependencies again, with hashes
 	$(PYTHON) -m venv build/lock
 	build/lock/bin/python -m pip install --quiet --require-hashes -r requirements/lock.txt
 	for name in installer lock release docs; do $(COMPILE) requirements/$$name.in -o requirements/$$name.txt; done
+	$(COMPILE) --no-deps requirements/browser.in -o requirements/browser.txt
 	$(COMPILE) --all-extras --group dev pyproject.toml -o requirements/dev.txt
 	$(COMPILE) --extra emulator --constraints requirements/dev.txt pyproject.toml -o requirements/demo.txt
 
