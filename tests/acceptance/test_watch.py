@@ -4,9 +4,13 @@ import json
 import signal
 import subprocess
 import sys
+import time
+from datetime import datetime
 from pathlib import Path
 
-from support.clones import with_variables
+from support.clones import CLAIM_REF, with_variables
+
+from agent_sync.system import clock
 
 AT_ONCE = {"AGENT_SYNC_CHECKS_BACKOFF_S": "0"}
 MOST_KB = 60_000
@@ -37,6 +41,25 @@ def test_a_claim_without_a_session_is_brought_on(theatre):
     merged = json.loads(watching.stage.command("watch", "--once", "--json").stdout)
     assert (merged["tasks"][0]["next"], merged["told"]) == ("agent-sync done", [42])
     assert watching.stage.claim()["phase"] == "merged_detected"
+
+
+def test_the_lease_of_an_open_pull_request_is_kept(theatre):
+    """The lease of a session that left a pull request behind is renewed, and names watch, not the session."""
+    session = with_variables(theatre, CLAUDECODE="1", AGENT_SYNC_LEASE_TTL_S="4")
+    handed_off(session)
+    assert session.stage.command("sync").status == 0
+    before = lease_of(theatre)
+    time.sleep(max(0.0, 1.1 - (clock.now() - datetime.fromisoformat(before["renewed_at"])).total_seconds()))
+    assert theatre.stage.command("watch", "--once").status == 0
+    kept = lease_of(theatre)
+    assert (kept["epoch"], kept["nonce"], kept["holder"]["session"]) == (before["epoch"], before["nonce"], "watch")
+    assert kept["renewed_at"] > before["renewed_at"]
+
+
+def lease_of(theatre):
+    """Return what the claim ref of issue 42 holds on the remote."""
+    theatre.git("fetch", "-q", "origin", CLAIM_REF)
+    return json.loads(theatre.git("show", "FETCH_HEAD:claim.json"))
 
 
 def test_a_person_is_told_by_their_own_command(theatre, tmp_path):
