@@ -214,6 +214,18 @@ def wait_for(is_so):
         time.sleep(0.1)
 
 
+def test_writers_at_once_keep_their_order(claimed):
+    """Time is taken under the lock: of many who write at once none seems to come from the past, so no interval is due."""
+    writers = [claimed.popen("checkpoint", f"note {number}") for number in range(12)]
+    for writer in writers:
+        writer.communicate(timeout=120)
+    assert {writer.returncode for writer in writers} == {0}
+    made = record_of(claimed)["checkpoints"]
+    assert {point["trigger"] for point in made} == {"manual"}
+    times = [point["created_at"] for point in made]
+    assert times == sorted(times)
+
+
 def test_each_step_has_its_own_request(theatre):
     """What one step was asked for is not said of the next; after a rejection the coming attempt is shown."""
     run = theatre.stage.command
