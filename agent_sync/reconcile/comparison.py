@@ -118,7 +118,7 @@ def _ci(seen: TaskSeen) -> Iterator[Difference]:
     now = (found.sha, found.ci.value, found.passed, found.total, found.failed)
     if known is None or now != (known.sha, known.state, known.passed, known.total, known.failed):
         was = f"{known.state}, {known.passed}/{known.total}" if known else "nothing yet"
-        said = f"CI is {found.ci.value}, {found.passed}/{found.total}; the claim knows {one_line(was, limit=60)}"
+        said = f"it is {found.ci.value}, {found.passed}/{found.total}; the claim knows {one_line(was, limit=60)}"
         yield Difference(Side.CI, said, Remedy.SYNC)
 
 

@@ -126,7 +126,7 @@ CASES = {
         "PR #9 has taken PR #107 back",
         Remedy.LEFT,
     ),
-    "CI": (seen(pull=shown(checks=(CheckRun("t", "SUCCESS"),))), Side.CI, "CI is green, 1/1", Remedy.SYNC),
+    "CI": (seen(pull=shown(checks=(CheckRun("t", "SUCCESS"),))), Side.CI, "it is green, 1/1", Remedy.SYNC),
     "unmirrored": (seen(claim=held(is_unmirrored=True)), Side.ISSUE, "was not told", Remedy.MIRROR),
     "issue closed": (seen(issue=replace(ISSUE, is_open=False)), Side.ISSUE, "#42 is closed", Remedy.LEFT),
     "issue gone": (seen(issue=IssueSeen(is_open=False, is_gone=True)), Side.ISSUE, "was transferred", Remedy.LEFT),

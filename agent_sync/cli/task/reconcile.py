@@ -77,7 +77,8 @@ def _reconcile_all(context: Context, *, dry_run: bool, as_json: bool) -> None:
         values = {"claims": compared.claims, "dry_run": dry_run, "requests": context.requests, "differences": rows}
         click.echo(json.dumps(values | {"reason": compared.reason}, ensure_ascii=False))
         return
-    click.echo(f"{compared.claims} claims compared; {_count(len(found))}.")
+    claims = f"{compared.claims} claim{'' if compared.claims == 1 else 's'}"
+    click.echo(f"{claims} compared; {_count(len(found))}.")
     for row in rows:
         click.echo(f"  {'#' + str(row['issue']):<8} {row['says']} — {row['outcome']}")
     if compared.reason:

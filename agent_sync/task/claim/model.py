@@ -215,9 +215,7 @@ class Claim(BaseModel):
     feedback: Annotated[FeedbackSeen | None, Field(strict=False, description="What stands against a merge")] = None
     failures: Annotated[FailuresSeen | None, Field(strict=False, description="Failing checks, as last seen")] = None
     drift: Annotated[DriftSeen | None, Field(strict=False, description="What others changed on GitHub")] = None
-    withheld: Annotated[
-        WithheldNote | None, Field(strict=False, description="Why there is no pull request yet, or the issue is open")
-    ] = None
+    withheld: Annotated[WithheldNote | None, Field(strict=False, description="Why not opened, or not closed")] = None
     lease: Annotated[LeaseNote | None, Field(strict=False, description="The lease; kept by agent-sync alone")] = None
 
     @property
