@@ -1,42 +1,11 @@
 """Every error agent-sync raises on purpose, as one tree, with its code and exit status in one place.
 
-AgentSyncError
- ├─ BadInput             what was typed or piped in cannot be used
- │   └─ BadUsage             no such command, option or argument
- ├─ Interrupted          Ctrl-C, or the end of the input where a question was asked
- ├─ Unexpected           a bug in agent-sync
- ├─ BadConfig            .agent-sync.toml or an AGENT_SYNC_ variable is wrong
- ├─ BadClaim             .agent-claim.json cannot be used as it is
- │   ├─ ClaimTooNew          written by a newer agent-sync
- │   └─ ClaimUnsafe          a symbolic link, not a plain file, someone else's, or tracked by git
- ├─ BadKey               the key that signs receipts cannot be used as it is
- ├─ BadReceipt           what should be a receipt is not one
- ├─ NoReceipt            there is no such receipt
- ├─ BadLease             a claim ref holds something that cannot be used
- │   └─ LeaseTooNew          written by a newer agent-sync
- ├─ LeaseUnsettled       who holds a lease could not be checked
- ├─ ClaimGone            the claim file was deleted while a step ran
- ├─ LockHeld             another agent-sync process is working on it
- ├─ DiskTrouble          the disk would not take a file: full, read-only, not permitted (an OSError too)
- ├─ BadRecord            hook.json cannot be used as it is
- ├─ RecordUnavailable    the disk would not read or write hook.json
- ├─ NoRecord             no task is recorded here
- ├─ IllegalMove          the recovery record's state does not allow it
- ├─ HumansOnly           an agent asked for what only a human may decide
- ├─ BadHook              a work hook cannot be used as it is
- │   └─ HookTooNew           written by a newer agent-sync
- ├─ IllegalHookMove      a work hook's state does not allow it
- ├─ HookBusy             the worker has other work
- ├─ GitFailed            git refused
- │   └─ GitDenied            the remote answered, and git has no credentials that may do this
- └─ GitHubError          GitHub answered, or did not
-     ├─ NotSignedIn          no token, or one GitHub does not accept
-     ├─ MissingScope         the token may not do this
-     ├─ NotFound             not there, or not visible to this token
-     ├─ Refused              GitHub understood and said no
-     ├─ RateLimited          come back later
-     ├─ GitHubDown           no usable answer; a write may have taken effect
-     └─ Conflict             someone else was first
+AgentSyncError                (what helps with each: cli/trouble.py)
+ ├─ typed      BadInput (BadUsage), BadConfig, Interrupted, HumansOnly; Unexpected is a bug of ours
+ ├─ claim      BadClaim (ClaimTooNew, ClaimUnsafe), ClaimGone, LockHeld, BadLease (LeaseTooNew), LeaseUnsettled
+ ├─ record     BadRecord, RecordUnavailable, NoRecord, IllegalMove, BadKey, BadReceipt, NoReceipt
+ ├─ work hook  BadHook (HookTooNew), IllegalHookMove, HookBusy
+ └─ outside    GitFailed (GitDenied), DiskTrouble (an OSError too), GitHubError and what is below it
 """
 
 from datetime import datetime

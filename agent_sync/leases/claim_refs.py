@@ -13,11 +13,12 @@ from agent_sync.errors import BadConfig, BadLease, LeaseTooNew
 from agent_sync.gateway.port import Gateway
 from agent_sync.gateway.transport.remotes import base_remote
 from agent_sync.lazy_dataclasses import dataclass
-from agent_sync.leases.model import FILE_NAME, LARGEST, Lease, Tip, parse
+from agent_sync.leases.model import FILE_NAME, LARGEST, Lease, Tip
 from agent_sync.leases.refs.api_transport import api_of
 from agent_sync.leases.refs.transports import CloneTransport, RemoteTransport
 from agent_sync.leases.refs.values import CLAIMS, Blob, FileAt, FoundRef, NewCommit, RefTransport, TooLarge, Where
 from agent_sync.leases.results import ClaimSeen, Doubt, Unknown, Unreadable
+from agent_sync.leases.rules import parse
 from agent_sync.settings import Settings
 from agent_sync.system import clock, files
 from agent_sync.system.git import NETWORK_LIMIT, Git, Remote

@@ -4,13 +4,12 @@ import json
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from agent_sync.errors import BadLease, LeaseTooNew
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.refs.values import Where
 from agent_sync.system.git import LONGEST_BRANCH
-from agent_sync.task.claim.model import LARGEST_NUMBER, Count, Moment, Name, Number, Ttl, writable
+from agent_sync.task.claim.model import Count, Moment, Name, Number, Ttl, writable
 
 SCHEMA_VERSION = 1
 FILE_NAME = "claim.json"
@@ -102,29 +101,3 @@ class LeaseProof:
 def proof_of(lease: Lease) -> LeaseProof:
     """Return what the holder of a lease remembers of it."""
     return LeaseProof(lease.issue, lease.epoch, lease.nonce)
-
-
-def parse(content: bytes, *, issue: int) -> Lease:
-    """Turn the bytes of a claim into a lease of that issue, or say why they cannot be used."""
-    if len(content) > LARGEST:
-        raise BadLease(f"The claim of #{issue} cannot be read: {FILE_NAME} is larger than {LARGEST} bytes.")
-    try:
-        lease = Lease.model_validate_json(content)
-    except ValidationError as error:
-        _refuse_newer(content, issue)
-        problem = error.errors()[0]
-        field = ".".join(str(part) for part in problem["loc"]) or FILE_NAME
-        raise BadLease(f"The claim of #{issue} cannot be read: {field}: {problem['msg']}.") from error
-    if lease.issue != issue:
-        raise BadLease(f"The claim of #{issue} speaks of #{lease.issue}.")
-    return lease
-
-
-def _refuse_newer(content: bytes, issue: int) -> None:
-    try:
-        version = json.loads(content)["schema_version"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return
-    if isinstance(version, int) and SCHEMA_VERSION < version <= LARGEST_NUMBER:
-        message = f"The claim of #{issue} has schema_version {version}; this agent-sync knows {SCHEMA_VERSION}."
-        raise LeaseTooNew(message, helps="upgrade agent-sync-github")

@@ -1,10 +1,23 @@
-"""The rules of leases, pure: when one has expired, who may take it over, and what the next one says."""
+"""The rules of leases, pure: what counts as one, when it has expired, who may take it over, what the next one says."""
 
+import json
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from agent_sync.errors import BadLease
-from agent_sync.leases.model import Holder, Lease, LeaseMode, LeaseProof, LeaseState, Tip
+from pydantic import ValidationError  # noqa: TID253  # beside the model, which needs it anyway
+
+from agent_sync.errors import BadLease, LeaseTooNew
+from agent_sync.leases.model import (
+    FILE_NAME,
+    LARGEST,
+    SCHEMA_VERSION,
+    Holder,
+    Lease,
+    LeaseMode,
+    LeaseProof,
+    LeaseState,
+    Tip,
+)
 from agent_sync.leases.results import LeaseChange, LeaseRequest
 from agent_sync.task.claim.model import LARGEST_NUMBER, LONGEST_TTL_S, following
 
@@ -159,3 +172,29 @@ def _next(before: Tip, changes: dict[str, object]) -> Lease:
     # Not copied, so that every value is checked.
     fields = {name: getattr(before.lease, name) for name in Lease.model_fields}
     return Lease.model_validate(fields | (before.lease.model_extra or {}) | changes | steps)
+
+
+def parse(content: bytes, *, issue: int) -> Lease:
+    """Turn the bytes of a claim into a lease of that issue, or say why they cannot be used."""
+    if len(content) > LARGEST:
+        raise BadLease(f"The claim of #{issue} cannot be read: {FILE_NAME} is larger than {LARGEST} bytes.")
+    try:
+        lease = Lease.model_validate_json(content)
+    except ValidationError as error:
+        _refuse_newer(content, issue)
+        problem = error.errors()[0]
+        field = ".".join(str(part) for part in problem["loc"]) or FILE_NAME
+        raise BadLease(f"The claim of #{issue} cannot be read: {field}: {problem['msg']}.") from error
+    if lease.issue != issue:
+        raise BadLease(f"The claim of #{issue} speaks of #{lease.issue}.")
+    return lease
+
+
+def _refuse_newer(content: bytes, issue: int) -> None:
+    try:
+        version = json.loads(content)["schema_version"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return
+    if isinstance(version, int) and SCHEMA_VERSION < version <= LARGEST_NUMBER:
+        message = f"The claim of #{issue} has schema_version {version}; this agent-sync knows {SCHEMA_VERSION}."
+        raise LeaseTooNew(message, helps="upgrade agent-sync-github")

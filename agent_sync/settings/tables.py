@@ -5,16 +5,6 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-MISSION_CHECKLIST = (
-    "Does this keep the agent in control of its own identity and data?",
-    "Can it be verified offline, without trusting a server?",
-    "Does it survive the platform going away?",
-    "Is it the simplest thing that works?",
-    "Is it documented for the next agent?",
-)
-# The word that stands for these in the settings.
-MISSION_INTEGRITY = "mission-integrity"
-
 USUAL_BRANCH = "claude/{slug}-{issue}"
 # Parts between slashes that begin with a letter or digit, of characters that mean nothing to git or a shell.
 _BRANCH = re.compile(r"[A-Za-z0-9_][\w.+=@%-]*(?:/[A-Za-z0-9_][\w.+=@%-]*)*(?<![.@])", re.ASCII)
@@ -23,7 +13,7 @@ Seconds = Annotated[float, Field(ge=0, le=LONGEST_S, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0, le=100_000)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Texts = Annotated[tuple[Annotated[str, Field(min_length=1, max_length=500)], ...], Field(strict=False, max_length=100)]
-Status = Annotated[str, Field(max_length=200)]
+Status = Annotated[str, Field(max_length=200, description="Empty where the board has none: the card then stays")]
 
 
 class Section(BaseModel):
@@ -49,11 +39,9 @@ class BoardSettings(Section):
     agent_field: Name = "Agent"
     priority_field: Name = "Priority"
     ready: Name = "Todo"
-    in_progress: Annotated[Status, Field(description="Empty where the board has none: the card then stays")] = (
-        "In Progress"
-    )
-    in_review: Annotated[Status, Field(description="Empty where the board has none: the card then stays")] = "In Review"
-    done: Annotated[Status, Field(description="Empty where the board has none: the card then stays")] = "Done"
+    in_progress: Status = "In Progress"
+    in_review: Status = "In Review"
+    done: Status = "Done"
     skip_types: Annotated[
         tuple[Name, ...], Field(strict=False, description="Types of issues that are no tasks and never offered")
     ] = ("Epic",)

@@ -203,3 +203,30 @@ def _has(git: Git, remote: str, branch: str) -> bool:
         attempted = f"looking for branch {branch} on {remote}"
         raise remote_failure(found.stderr, remote=remote, address=address, attempted=attempted)
     return found.status == 0
+
+
+def last_common(git: Git, ref: str) -> str:
+    """Return the newest commit that HEAD and a ref share; empty where there is none."""
+    found = git.ask("merge-base", "HEAD", ref)
+    return "" if found.status else found.stdout.strip()
+
+
+def configured(git: Git, pattern: str) -> str:
+    """Return the entries of git's configuration whose names fit a pattern, each ended by a zero byte."""
+    return git.ask("config", "-z", "--get-regexp", pattern).stdout
+
+
+def add_remote(git: Git, name: str, address: str) -> str:
+    """Add a remote; return why git would not."""
+    return _refusal(git, "remote", "add", "--", name, address)
+
+
+def note_remote(git: Git, name: str, note: tuple[str, str]) -> str:
+    """Note a key and its value at a remote, in git's configuration; return why git would not."""
+    key, value = note
+    return _refusal(git, "config", f"remote.{name}.{key}", value)
+
+
+def _refusal(git: Git, *words: str) -> str:
+    done = git.ask(*words)
+    return " ".join(done.stderr.split()) if done.status else ""

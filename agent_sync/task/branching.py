@@ -1,14 +1,17 @@
 """Which branch a claim works on: a new one from the base as it is on the server now, or one that is continued."""
 
 from dataclasses import replace
+from pathlib import Path
 
 from agent_sync.context import Context
-from agent_sync.errors import AgentSyncError
+from agent_sync.errors import AgentSyncError, BadInput, GitFailed
+from agent_sync.gates.pull import refuse_committed_claim
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system import clock, git_branches
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.decision.claimable import branch_name
 from agent_sync.task.decision.tasks import Task
+from agent_sync.worktree import Place, worktree
 
 # More than any issue was ever begun anew.
 MOST_SUFFIXES = 1000
@@ -122,3 +125,38 @@ def _free_name(context: Context, name: str) -> str:
     git, remote = context.git, context.remotes.push
     names = (f"{name}-{number}" for number in range(2, MOST_SUFFIXES))
     return next(one for one in names if not (git.head_of(one) or git.remote_head_of(remote, one)))
+
+
+def make_branch(context: Context, plan: BranchPlan, task: Task, *, in_worktree: bool) -> Place:
+    """Make or check out the branch of a plan; return the worktree it is in."""
+    refuse_carrier(context, plan, task)
+    if plan.is_restart and plan.start:
+        _restart(context, plan.name, plan.start, in_worktree=in_worktree)
+    start = None if plan.is_restart else plan.start
+    if not in_worktree:
+        git_branches.check_out(context.git, plan.name, start)
+        return context.place
+    root = Path(context.place.root)
+    target = root.parent / f"{root.name}-{task.number}"
+    git_branches.add_worktree(context.git, str(target), plan.name, start)
+    place = worktree(str(target))
+    if place is None:
+        raise BadInput(f"{target} is not a worktree.", attempted="making a worktree for the task")
+    return place
+
+
+def _restart(context: Context, branch: str, start: str, *, in_worktree: bool) -> None:
+    """Let a branch without commits of its own begin anew; where it is checked out, the files come along."""
+    trouble = git_branches.restart(context.git, branch, start, is_elsewhere=in_worktree)
+    if trouble:
+        raise GitFailed(f"git said: {trouble}", attempted=f"starting branch {branch} again")
+
+
+def refuse_carrier(context: Context, plan: BranchPlan, task: Task) -> None:
+    """Stop where a new branch, or the branch that is here, would bring a claim file along."""
+    if plan.start == "HEAD":
+        # What is checked out here is asked about when the claim is written.
+        return
+    is_new = plan.start is not None and not plan.start.endswith(f"/{plan.name}")
+    named = base_of(context, task) if is_new else plan.name
+    refuse_committed_claim(context, named, plan.start or f"refs/heads/{plan.name}")

@@ -1,11 +1,9 @@
 """Takes a task: the lease, then branch and claim file, then the mirrors on GitHub; and gives it back."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 from agent_sync.context import Context
-from agent_sync.errors import AgentSyncError, BadInput, ClaimUnsafe, Conflict, GitFailed, Refused
-from agent_sync.gates.pull import refuse_committed_claim
+from agent_sync.errors import AgentSyncError, BadInput, ClaimUnsafe, Conflict, Refused
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases import fence
 from agent_sync.leases.acquire import AcquiredLease, LeaseWish, acquire, confirm, conflict, give_up, holder_known
@@ -19,7 +17,9 @@ from agent_sync.task.branching import (
     branch_that_goes_on,
     fetch_start,
     link_branch,
+    make_branch,
     new_branch,
+    refuse_carrier,
     unlike_remote,
     usual_name,
 )
@@ -118,7 +118,7 @@ def take(context: Context, task: Task, wish: Wish) -> Taken:
     refuse_twins(context, task.number)
     own = _own_agent(context, task)
     plan = _branch_plan(context, task, wish, own)
-    _refuse_carrier(context, plan, task)
+    refuse_carrier(context, plan, task)
     hold = _acquire_lease(context, task, wish, own, plan.name)
     lease = hold.tip.lease
     if hold.is_own or hold.is_taken_over:
@@ -133,7 +133,7 @@ def take(context: Context, task: Task, wish: Wish) -> Taken:
     is_restored = own is not None or hold.is_own
     claim = _first_claim(context, task, branch=branch, agent_id=agent_id, tip=hold.tip)
     try:
-        place = _make_branch(context, plan, task, in_worktree=wish.in_worktree)
+        place = make_branch(context, plan, task, in_worktree=wish.in_worktree)
         claim = _with_pull(context, claim) if is_restored else claim
         store = context.store_at(place)
         warned += _keep_out_of_git(context, place)
@@ -235,40 +235,6 @@ def _with_pull(context: Context, claim: Claim) -> Claim:
     status = context.settings.board.in_review
     changes = {"phase": Phase.PR_CREATED, "pr_number": pull.number, "status": status}
     return claim.model_copy(update=changes)
-
-
-def _make_branch(context: Context, plan: BranchPlan, task: Task, *, in_worktree: bool) -> Place:
-    _refuse_carrier(context, plan, task)
-    if plan.is_restart and plan.start:
-        _restart(context, plan.name, plan.start, in_worktree=in_worktree)
-    start = None if plan.is_restart else plan.start
-    if not in_worktree:
-        git_branches.check_out(context.git, plan.name, start)
-        return context.place
-    root = Path(context.place.root)
-    target = root.parent / f"{root.name}-{task.number}"
-    git_branches.add_worktree(context.git, str(target), plan.name, start)
-    place = worktree(str(target))
-    if place is None:
-        raise BadInput(f"{target} is not a worktree.", attempted="making a worktree for the task")
-    return place
-
-
-def _restart(context: Context, branch: str, start: str, *, in_worktree: bool) -> None:
-    """Let a branch without commits of its own begin anew; where it is checked out, the files come along."""
-    trouble = git_branches.restart(context.git, branch, start, is_elsewhere=in_worktree)
-    if trouble:
-        raise GitFailed(f"git said: {trouble}", attempted=f"starting branch {branch} again")
-
-
-def _refuse_carrier(context: Context, plan: BranchPlan, task: Task) -> None:
-    """Stop where a new branch, or the branch that is here, would bring a claim file along."""
-    if plan.start == "HEAD":
-        # What is checked out here is asked about when the claim is written.
-        return
-    is_new = plan.start is not None and not plan.start.endswith(f"/{plan.name}")
-    named = base_of(context, task) if is_new else plan.name
-    refuse_committed_claim(context, named, plan.start or f"refs/heads/{plan.name}")
 
 
 def _mirror(context: Context, task: Task, store: ClaimStore, claim: Claim) -> tuple[Claim, str]:

@@ -8,10 +8,13 @@ from agent_sync.context import Context
 from agent_sync.errors import BadConfig, GitFailed, NotFound, Refused
 from agent_sync.gateway.transport.address import address_of, sibling_address
 from agent_sync.gateway.transport.remotes import BASE, remote_naming
+from agent_sync.system.git_branches import add_remote, note_remote
 from agent_sync.system.masking import masked
 from agent_sync.task.decision.tasks import Task
 
 # What gh calls a fork's parent, and what to call it where that name is taken.
+# How gh notes at a remote that its repository has the issues.
+_NOTE = ("gh-resolved", BASE)
 _NAMES = ("upstream", "parent")
 
 
@@ -75,21 +78,17 @@ def _with_parent(context: Context, parent: str) -> Context:
     """Note the remote that is the parent, or add it, as `gh repo clone` does; the settings are read as they were."""
     known = remote_naming(context, parent)
     if known:
-        _must(context, "config", f"remote.{known}.gh-resolved", BASE)
-        return replace(context)
+        return _noted(context, note_remote(context.git, known, _NOTE))
     origin = context.git.remote_url(context.remotes.push) or ""
     free = next((name for name in _NAMES if not context.git.remote_url(name)), "")
     address = sibling_address(origin, parent)
     if not (free and address):
         message = f"The repository of the issues, {parent}, is no remote of this clone."
         raise BadConfig(message, helps=f"git remote add NAME URL for it, then gh repo set-default {parent}")
-    _must(context, "remote", "add", "--", free, address)
-    _must(context, "config", f"remote.{free}.gh-resolved", BASE)
+    return _noted(context, add_remote(context.git, free, address) or note_remote(context.git, free, _NOTE))
+
+
+def _noted(context: Context, trouble: str) -> Context:
+    if trouble:
+        raise GitFailed(f"git said: {masked(trouble)[:300]}", attempted="making the fork's parent a remote")
     return replace(context)
-
-
-def _must(context: Context, *words: str) -> None:
-    done = context.git.ask(*words)
-    if done.status:
-        reason = masked(" ".join(done.stderr.split()))[:300]
-        raise GitFailed(f"git said: {reason}", attempted="making the fork's parent a remote")

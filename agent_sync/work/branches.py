@@ -41,9 +41,8 @@ def last_shared(context: Context, branch: str) -> str:
     """Return the newest commit below HEAD that the remote of the claims is known to have; "" where none is known."""
     remote = context.remotes.base
     for name in filter(None, (branch, base_branch(context))):
-        found = context.git.ask("merge-base", "HEAD", f"refs/remotes/{remote}/{name}")
-        if found.status == 0:
-            return found.stdout.strip()
+        if found := git_branches.last_common(context.git, f"refs/remotes/{remote}/{name}"):
+            return found
     return ""
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 
 from agent_sync.errors import BadClaim, BadLease
 from agent_sync.leases import rules, words
-from agent_sync.leases.model import LeaseMode, LeaseState, Tip, parse
+from agent_sync.leases.model import LeaseMode, LeaseState, Tip
 from agent_sync.leases.refs.values import Where
 from agent_sync.leases.results import LeaseChange
 from agent_sync.task.claim import model as claims
@@ -55,7 +55,7 @@ def changed(fields):
 def test_any_content_is_a_lease_or_unreadable(content):
     """Parsing raises nothing but our own error, and what it returns can be judged, told, renewed and written."""
     try:
-        lease = parse(content, issue=7)
+        lease = rules.parse(content, issue=7)
     except BadLease:
         return
     for now in (NOW, NOW + timedelta(days=365 * 150), NOW - timedelta(days=365 * 50)):
@@ -64,7 +64,7 @@ def test_any_content_is_a_lease_or_unreadable(content):
         rules.has_moved(1e12, lease, now)
         assert rules.renewal_due_at(lease.renewed_at, lease.ttl_s, now) <= now + timedelta(days=31)
         again = rules.renewed_lease(Tip("1" * 40, lease, Where.REMOTE), LeaseChange(now, session="x" * 10_000))
-        assert parse(again.to_json(), issue=7).to_json() == again.to_json()
+        assert rules.parse(again.to_json(), issue=7).to_json() == again.to_json()
         assert again.renewed_at <= now + timedelta(seconds=rules.ALLOWANCE_S)
         rules.ended_lease(Tip("1" * 40, lease, Where.REMOTE), LeaseState.DONE, now)
         rules.objection_to_taking_over(lease, now, branch_moved=False, has_open_pull=False, consent=False)
@@ -79,7 +79,7 @@ def test_any_content_is_a_lease_or_unreadable(content):
 def test_any_lease_of_a_claim_file_is_a_note_or_refused(content):
     """A claim file with any lease in it is refused with our own error, or its renewal is due within a month."""
     try:
-        claim = claims.parse(content, file="x")
+        claim = claims.rules.parse(content, file="x")
     except BadClaim:
         return
     if claim.lease:

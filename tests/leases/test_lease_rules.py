@@ -8,10 +8,10 @@ from support.leases import NOW
 
 from agent_sync.errors import BadLease, LeaseTooNew
 from agent_sync.leases import rules
-from agent_sync.leases.model import Holder, LeaseMode, LeaseProof, LeaseState, Tip, parse, proof_of
+from agent_sync.leases.model import Holder, LeaseMode, LeaseProof, LeaseState, Tip, proof_of
 from agent_sync.leases.refs.values import Where
 from agent_sync.leases.results import LeaseChange, LeaseRequest
-from agent_sync.leases.rules import HoldingState, TakeOverObjection
+from agent_sync.leases.rules import HoldingState, TakeOverObjection, parse
 
 NONCE, OTHER = "a" * 32, "b" * 32
 HOLDER = Holder(host="box", user="ann", worktree="w1")

@@ -2,11 +2,12 @@
 
 from support.claims import NOW, claim
 
-from agent_sync.settings.tables import MISSION_CHECKLIST, PullSettings
+from agent_sync.settings.tables import PullSettings
 from agent_sync.task.decision.facts import Branch, GateSeen
 from agent_sync.task.decision.messages import closing_comment
 from agent_sync.task.decision.pull_text import (
     LONGEST_BODY,
+    MISSION_CHECKLIST,
     claim_marker,
     is_body_ours,
     is_title_ours,

@@ -66,7 +66,9 @@ def remote_choices(context: "Context") -> RemoteChoices:
         is_hinted = None
     if not is_hinted:
         return RemoteChoices()
-    found = dict(_entries(context.git.ask("config", "-z", "--get-regexp", _ASKED).stdout))
+    from agent_sync.system.git_branches import configured
+
+    found = dict(_entries(configured(context.git, _ASKED)))
     resolved = {_remote_in(key): value for key, value in found.items() if key.endswith(".gh-resolved")}
     pushed = frozenset(_remote_in(key) for key in found if key.endswith(".pushurl"))
     return RemoteChoices(found.get("remote.pushdefault", ""), resolved, pushed)

@@ -3,10 +3,20 @@
 import hashlib
 import re
 
-from agent_sync.settings.tables import MISSION_CHECKLIST, MISSION_INTEGRITY, PullSettings
+from agent_sync.settings.tables import PullSettings
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.decision.facts import Branch, GateSeen
 from agent_sync.task.decision.outside_text import one_line
+
+MISSION_CHECKLIST = (
+    "Does this keep the agent in control of its own identity and data?",
+    "Can it be verified offline, without trusting a server?",
+    "Does it survive the platform going away?",
+    "Is it the simplest thing that works?",
+    "Is it documented for the next agent?",
+)
+# The word that stands for these in the settings.
+MISSION_INTEGRITY = "mission-integrity"
 
 # GitHub refuses longer ones.
 LONGEST_TITLE = 256
