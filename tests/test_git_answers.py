@@ -129,6 +129,15 @@ def test_addresses_are_those_git_uses(repo, counted):
     assert (git.remote("bare"), git.remote("none"), git.remote_url("one")) == (None, None, "/srv/one")
 
 
+def test_ignored_paths_are_asked_for_together(repo, counted):
+    """Of several paths those are told that git passes over, odd names included, with one process."""
+    git, calls = counted
+    (repo / ".gitignore").write_text("logs/\nö*\n")
+    (repo / "logs").mkdir()
+    assert git.ignored(["logs", "kept", "ö dd"]) & {"logs", "kept", "ö dd"} == {"logs", "ö dd"}
+    assert calls.read_text().count("check-ignore") == 1
+
+
 def test_one_look_at_the_working_tree(repo, counted):
     """Within one look the state of the working tree counts; after it, and after an order of ours, it is asked for."""
     git, calls = counted

@@ -9,9 +9,6 @@ from agent_sync.events.parts.record import keep_record
 from agent_sync.quiet import answer as quiet
 from agent_sync.settings.approvals import held_back_line
 from agent_sync.task.claim.model import Claim
-from agent_sync.task.decision.messages import RECORD_UNWRITTEN
-from agent_sync.task.decision.next_step import next_step
-from agent_sync.task.situation_here import situation_of
 from agent_sync.worktree import Place, place_of
 
 
@@ -43,6 +40,8 @@ def _keep_record(context: Context) -> None:
     try:
         keep_record(context)
     except (AgentSyncError, OSError) as error:
+        from agent_sync.task.decision.messages import RECORD_UNWRITTEN
+
         click.echo(f"warning: {RECORD_UNWRITTEN}: {error}", err=True)
 
 
@@ -61,5 +60,8 @@ def claim_here(context: Context) -> Claim:
     """Return the claim held in this worktree, or say how to get one."""
     claim = context.store.read()
     if claim is None:
+        from agent_sync.task.decision.next_step import next_step
+        from agent_sync.task.situation_here import situation_of
+
         raise BadInput("No claim is held in this worktree.", helps=next_step(situation_of(context, None)).command)
     return claim

@@ -175,7 +175,8 @@ class Git:
 
     def ignored(self, paths: Sequence[str]) -> frozenset[str]:
         """Return which of these paths git passes over; one that is tracked is not passed over."""
-        return frozenset(self._run("check-ignore", "-z", "--", *paths).stdout.split("\0"))
+        asked = "".join(f"{path}\0" for path in paths)
+        return frozenset(self._run("check-ignore", "-z", "--stdin", stdin=asked).stdout.split("\0"))
 
     def is_ignored(self, path: str) -> bool:
         """Tell whether git passes a file over; one that is tracked is not passed over."""

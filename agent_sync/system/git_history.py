@@ -77,7 +77,8 @@ def head_commit(git: Git) -> str:
 
 def tree_of(git: Git, commit: str) -> str:
     """Return the tree of a commit; empty where there is no such commit."""
-    return git.ask("rev-parse", "--verify", "--quiet", f"{commit}^{{tree}}").stdout.strip() if commit else ""
+    asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{tree}}")
+    return git.ask(*asked).stdout.strip() if commit else ""
 
 
 def refs_of_branch(git: Git, branch: str) -> dict[str, str]:

@@ -27,6 +27,7 @@ BUDGETS = {
     "done": (413, 5),
     "stop that closes": (504, 16),
 }
+GATE_RUN = (414, 13)
 # A parser for constants, a command line nobody runs, retries nobody makes.
 NEVER_LOADED = {"gql", "graphql", "pygments", "rich", "tenacity", "asyncio", "github", "truststore"}
 
@@ -51,3 +52,14 @@ def test_no_step_of_a_task_loads_what_it_does_not_use(costs):
     """Whatever a task does, it loads no package that only other commands use."""
     loaded = {one.step: sorted(NEVER_LOADED & set(one.modules)) for one in costs.values()}
     assert {step: names for step, names in loaded.items() if names} == {}
+
+
+def test_a_gate_run_costs_no_more_than_it_may(tmp_path):
+    """A run that finds nothing to check loads no record, and looks at the working directory once."""
+    with stage(with_gate=True) as scenery:
+        found = CostedRuns(scenery.root, scenery.environment, tmp_path / "runs").run(
+            "gate run", "gate", "run", stdin=""
+        )
+    assert (found.status, len(found.git) <= GATE_RUN[1], len(found.modules) <= GATE_RUN[0]) == (0, True, True)
+    assert [name for name in found.modules if name.startswith("agent_sync.record.")] == []
+    assert sum(" status " in f" {call} " for call in found.git) == 1

@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from agent_sync.cli.here import context_here
-from agent_sync.cli.record.recorded import age
 from agent_sync.context import Context
 from agent_sync.errors import BadInput, Exit
 from agent_sync.gates.config.model import LoadedProject
@@ -187,6 +186,8 @@ def _status(context: Context, loaded: LoadedProject) -> dict[str, Any]:
 def _readable_status(values: dict[str, Any], retries: int) -> Iterator[tuple[str, str]]:
     """Yield the rows for people."""
     headline = HEADLINES.get(values["last_status"], values["last_status"])
+    from agent_sync.cli.record.recorded import age
+
     at = age(datetime.fromisoformat(values["last_run"]), clock.now()) if values["last_run"] else ""
     where = f"on branch {values['branch']}" if values["branch"] else ""
     yield "last run", ", ".join(word for word in (headline, at, where) if word) or "none yet"

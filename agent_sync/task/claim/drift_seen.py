@@ -18,7 +18,7 @@ class IssueChange(StrEnum):
 class DriftSeen(BaseModel):
     """What others had changed when the pull request was last looked at; empty where they had not."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="allow")
 
     base: Annotated[str, Field(description="The base branch that somebody chose instead")] = ""
     foreign_head: Annotated[str, Field(description="The pull request's head, pushed by somebody else")] = ""
