@@ -127,6 +127,7 @@ lock: ## resolve the dependencies again, with hashes
 	$(COMPILE) --no-deps requirements/browser.in -o requirements/browser.txt
 	$(COMPILE) --all-extras --group dev pyproject.toml -o requirements/dev.txt
 	$(COMPILE) --extra emulator --constraints requirements/dev.txt pyproject.toml -o requirements/demo.txt
+	$(COMPILE) --group action --constraints requirements/dev.txt pyproject.toml -o requirements/action.txt
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) build dist .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -44,8 +44,8 @@ def test_workflows_are_valid(workflow):
     assert done.returncode == 0, done.stdout
     text = workflow.read_text()
     assert "\npermissions: {}\n" in text
-    # A workflow of this repository is the one of the same commit.
-    foreign = [use for use in re.findall(r"uses: (\S+)", text) if not use.startswith("./.github/workflows/")]
+    # A workflow or action of this repository is the one of the same commit.
+    foreign = [use for use in re.findall(r"\buses: (\S+)", text) if not use.startswith("./")]
     assert [use for use in foreign if not re.search(r"@[0-9a-f]{40}$", use)] == []
 
 
@@ -81,7 +81,7 @@ def test_issue_templates_are_valid(name, schema):
     assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.parametrize("name", ["installer.txt", "demo.txt", "dev.txt", "lock.txt", "release.txt"])
+@pytest.mark.parametrize("name", ["installer.txt", "action.txt", "demo.txt", "dev.txt", "lock.txt", "release.txt"])
 def test_lock_is_hashed_and_names_no_host(name):
     """Every locked version has its hashes, and no line says where to fetch from."""
     text = (ROOT / "requirements" / name).read_text()

@@ -1,6 +1,6 @@
 """What work hooks need of issues: convoys, asking a human, and filing what was found; each write happens once."""
 
-from agent_sync.errors import GitHubDown
+from agent_sync.errors import BadInput, GitHubDown
 from agent_sync.gateway.cards import ISSUE, follow_rename, is_same_name
 from agent_sync.gateway.relatives import repository_of_issue
 from agent_sync.gateway.transport.line import Call, Line, thing_at
@@ -54,6 +54,23 @@ class IssueFiling(Line):
         if not isinstance(number, int):
             raise GitHubDown("GitHub does not say whether it was done.", maybe_applied=True, attempted=order.attempted)
         return number
+
+    def issue_text(self, issue: int) -> str:
+        """Return what an issue's first post says; a pull request is refused."""
+        from agent_sync.gateway.transport.rest import Rest
+
+        call = Call("", attempted=f"reading the text of issue #{issue}", area=Area.ISSUES)
+        found = Rest(self).ask("GET", f"issues/{issue:d}", None, call)
+        if "pull_request" in found:
+            raise BadInput(f"#{issue} is a pull request, not an issue.", attempted=call.attempted)
+        return str(found.get("body") or "")
+
+    def write_issue_text(self, issue: int, text: str) -> None:
+        """Replace what an issue's first post says."""
+        from agent_sync.gateway.transport.rest import Rest
+
+        call = Call("", attempted=f"writing the text of issue #{issue}", area=Area.ISSUES, is_write=True)
+        Rest(self).ask("PATCH", f"issues/{issue:d}", {"body": masked(text)}, call)
 
 
 def _label(line: Line, issue: int, label: str, attempted: str) -> None:

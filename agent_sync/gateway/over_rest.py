@@ -1,8 +1,9 @@
 """What REST answers best: whose token it is, what it may do, why a job failed, and running it again."""
 
+import base64
 import re
 from datetime import datetime
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from agent_sync import __version__
 from agent_sync.errors import NotFound
@@ -54,6 +55,19 @@ class RestReads(Line):
         runs = dict.fromkeys(int(found[1]) for url in check_urls if (found := _RUN.search(url)))
         for run in runs:
             Rest(self).rerun_failed_jobs(run, call)
+
+    def file_text(self, path: str) -> str | None:
+        """Return a file of the default branch; None where there is none, or where it is no plain text."""
+        from agent_sync.gateway.transport.rest import Rest
+
+        call = Call("", attempted=f"reading {path} of the default branch")
+        try:
+            found = Rest(self).ask("GET", f"contents/{quote(path)}", None, call)
+        except NotFound:
+            return None
+        if not isinstance(found, dict) or found.get("type") != "file" or found.get("encoding") != "base64":
+            return None
+        return base64.b64decode(found["content"]).decode("utf-8", errors="replace")
 
 
 def _scopes(headers: dict[str, str]) -> tuple[str, ...] | None:

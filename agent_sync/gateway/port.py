@@ -113,6 +113,15 @@ class Gateway(Protocol):
     def file_issue(self, title: str, body: str, *, marker: str) -> int:
         """Open an issue and return its number; where one has the marker in its text, none is opened."""
 
+    def issue_text(self, issue: int) -> str:
+        """Return what an issue's first post says; a pull request is refused."""
+
+    def write_issue_text(self, issue: int, text: str) -> None:
+        """Replace what an issue's first post says."""
+
+    def file_text(self, path: str) -> str | None:
+        """Return a file of the default branch; None where there is none."""
+
     def board(self, issue: int | None = None) -> BoardSeen | None:
         """Return the board's columns and the cards of the first three in one request; None where none is configured.
 

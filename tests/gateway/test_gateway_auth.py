@@ -11,6 +11,14 @@ CLOUD, GHE = "https://github.com/o/d", "https://acme.ghe.com/o/d"
 SERVER, LOCAL = "https://git.acme.com/o/d", "http://127.0.0.1:9/o/d"
 ROWS = {
     "GH_TOKEN first": (CLOUD, "", {"GH_TOKEN": "a", "GITHUB_TOKEN": "b"}, "a"),
+    "the board's before it": (CLOUD, "", {"GH_TOKEN": "a", "GH_BOARD_TOKEN": "p"}, "p"),
+    "an empty one of the board does not count": (CLOUD, "", {"GH_TOKEN": "a", "GH_BOARD_TOKEN": ""}, "a"),
+    "a server that a remote names gets none of the board": (
+        SERVER,
+        "",
+        {"GH_BOARD_TOKEN": "p", "GH_ENTERPRISE_TOKEN": "e"},
+        "e",
+    ),
     "then GITHUB_TOKEN": (CLOUD, "", {"GITHUB_TOKEN": "b"}, "b"),
     "an empty one does not count": (CLOUD, "", {"GH_TOKEN": " ", "GITHUB_TOKEN": "b"}, "b"),
     "then gh": (CLOUD, "", {}, "from-gh-github.com"),
@@ -96,3 +104,11 @@ def test_what_is_not_a_token_is_not_sent(text, tmp_path):
 def test_a_token_does_not_show_itself(tmp_path):
     """A token's text form does not hold its secret."""
     assert "ghp_secret" not in repr(found(CLOUD, "", {"GH_TOKEN": "ghp_secret"}, tmp_path))
+
+
+def test_the_token_of_the_board_is_not_for_git(tmp_path):
+    """Where a second token reaches the board, git still signs in with the first."""
+    endpoint = endpoint_of(repository_of(CLOUD, remote="origin"), "")
+    both = {"GH_TOKEN": "a", "GH_BOARD_TOKEN": "p"}
+    token = find_token(endpoint, both, Processes(), directory=str(tmp_path), for_git=True)
+    assert (token.secret, token.source) == ("a", "GH_TOKEN")

@@ -126,6 +126,18 @@ class UnaskedGitHub(Gateway):
         """Fail."""
         _fail("file_issue", title, body, marker)
 
+    def issue_text(self, issue: int) -> str:
+        """Fail."""
+        _fail("issue_text", issue)
+
+    def write_issue_text(self, issue: int, text: str) -> None:
+        """Fail."""
+        _fail("write_issue_text", issue, text)
+
+    def file_text(self, path: str) -> str | None:
+        """Fail."""
+        _fail("file_text", path)
+
     def board(self, issue: int | None = None) -> BoardSeen | None:
         """Fail."""
         _fail("board", issue)

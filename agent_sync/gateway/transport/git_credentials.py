@@ -24,7 +24,8 @@ def git_variables(context: "Context", address: str) -> Mapping[str, str]:
         _, endpoint = address_of(context)
         if not _is_server_of(parts, endpoint):
             return {}
-        token = find_token(endpoint, context.environment, context.processes, directory=context.place.root)
+        root, environment = context.place.root, context.environment
+        token = find_token(endpoint, environment, context.processes, directory=root, for_git=True)
     except (AgentSyncError, ValueError):
         # Whoever asks GitHub says what is wrong with the address or the token; git says that nobody is signed in.
         return {}

@@ -13,6 +13,8 @@ from agent_sync.system.processes import Processes
 
 _CLASSIC_WAY_OUT = "export GH_TOKEN with a classic token that has the scopes repo and project"
 CLOUD_NAMES = ("GH_TOKEN", "GITHUB_TOKEN")
+# A second token for GitHub's interfaces, where git's own reaches no board: in Actions.
+BOARD_NAME = "GH_BOARD_TOKEN"
 ENTERPRISE_NAMES = ("GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN")
 GH_LIMIT_S = 10.0
 # The local GitHub takes any token; this one makes it work without set-up.
@@ -133,13 +135,16 @@ class Token:
         return kind_of(self.secret)
 
 
-def find_token(endpoint: Endpoint, environment: Mapping[str, str], processes: Processes, *, directory: str) -> Token:
-    """Return the token for this GitHub: from the environment, else from gh."""
+def find_token(
+    endpoint: Endpoint, environment: Mapping[str, str], processes: Processes, *, directory: str, for_git: bool = False
+) -> Token:
+    """Return the token for this GitHub: from the environment, else from gh; the board's is not for git."""
     if endpoint.is_loopback and endpoint.named_by is NamedBy.REPOSITORY:
         # Any program on this machine can listen there, and the one that is meant needs no secret.
         return Token(PLACEHOLDER, "the local GitHub, which takes any")
     names = _names(endpoint)
-    for name in names:
+    board = () if for_git or names != CLOUD_NAMES else (BOARD_NAME,)
+    for name in (*board, *names):
         if environment.get(name, "").strip():
             return _clean(environment[name].strip(), source=name)
     if endpoint.is_loopback:
