@@ -130,6 +130,12 @@ def test_quick_tests_are_there():
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 
+def test_names_of_test_files_are_unique():
+    """Test folders are no packages, so that two files of one name cannot be collected in one run."""
+    names = Counter(path.name for path in (ROOT / "tests").rglob("test_*.py"))
+    assert [name for name, count in names.items() if count > 1] == []
+
+
 def test_support_modules_are_described():
     """Whoever writes a test finds every module of tests/support in its README."""
     support = ROOT / "tests" / "support"

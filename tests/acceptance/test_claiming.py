@@ -280,7 +280,7 @@ def test_status_marks_what_disagrees(theatre):
     shown = theatre.stage.command("status").stdout
     assert "✗ the claim says In Progress" in shown
     assert "✗ the issue is closed, the claim is not done" in shown
-    assert shown.endswith("Next: agent-sync handoff --summary TEXT")
+    assert shown.endswith("Next: agent-sync release")
     rows = json.loads(theatre.stage.command("status", "--json").stdout)["rows"]
     assert [row["name"] for row in rows] == ["claim", "branch", "pull request", "CI", "reviews", "issue", "card"]
 

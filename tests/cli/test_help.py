@@ -65,11 +65,12 @@ def test_help_of_exit_codes(repo):
 
 
 def test_help_of_an_error(repo):
-    """`help CODE` says what the code of an error message means, and its exit code."""
+    """`help CODE` says what the code of an error message means, its exit code, and what helps."""
     shown = run("help", "not-signed-in", cwd=repo).stdout
     assert shown.splitlines() == [
         "error[not-signed-in]: There is no token, or GitHub does not accept it.",
         "Exit code: 4 (the token is missing, not accepted, or lacks a scope)",
+        "What helps: `gh auth login --scopes project`, or set `GH_TOKEN`.",
     ]
 
 

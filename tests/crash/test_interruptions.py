@@ -20,7 +20,7 @@ from agent_sync.demo.stage import Stage, stage
 
 # Entering these, a process is about to send, has just been answered, or is about to make something durable.
 CALLS = ("sendto", "recvfrom", "rename", "unlink", "fsync")
-SAMPLE = 4
+SAMPLE = 2
 _CALL = re.compile(r"^(?:\d+ +)?(\w+)\(")
 
 

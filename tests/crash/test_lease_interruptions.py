@@ -19,7 +19,7 @@ from agent_sync.demo.stage import stage
 
 # Entering these, a process is about to make something durable, to send, to start git, or to hear how git ended.
 CALLS = ("rename", "unlink", "link", "fsync", "sendto", "pipe2", "wait4")
-SAMPLE = 4
+SAMPLE = 2
 _CALL = re.compile(r"^(?:\d+ +)?(\w+)\(")
 COMMANDS = (("claim", "42"), ("claim", "42", "--take-over"), ("release",))
 
