@@ -35,10 +35,10 @@ class ProjectSettings(Section):
 class BoardSettings(Section):
     """What the board's fields and statuses are called."""
 
-    status_field: Name = "Status"
-    agent_field: Name = "Agent"
-    priority_field: Name = "Priority"
-    ready: Name = "Todo"
+    status_field: Annotated[Name, Field(description="The single-select field whose options are the columns")] = "Status"
+    agent_field: Annotated[Name, Field(description="The text field that says which agent has the card")] = "Agent"
+    priority_field: Annotated[Name, Field(description="What `next` sorts by, the first option first")] = "Priority"
+    ready: Annotated[Name, Field(description="The column of what can be claimed")] = "Todo"
     in_progress: Status = "In Progress"
     in_review: Status = "In Review"
     done: Status = "Done"
@@ -132,11 +132,11 @@ class IdleSettings(Section):
 class HooksSettings(Section):
     """Own time limits of the hook commands, each below the client's timeout."""
 
-    stop_deadline_s: Seconds = 570
-    session_start_deadline_s: Seconds = 25
-    prompt_deadline_s: Seconds = 8
-    tool_deadline_s: Seconds = 8
-    idle_deadline_s: Seconds = 28_500
+    stop_deadline_s: Annotated[Seconds, Field(description="How long on-stop may take in all, gates included")] = 570
+    session_start_deadline_s: Annotated[Seconds, Field(description="How long session-start may take")] = 25
+    prompt_deadline_s: Annotated[Seconds, Field(description="How long on-prompt may take")] = 8
+    tool_deadline_s: Annotated[Seconds, Field(description="How long on-tool may take")] = 8
+    idle_deadline_s: Annotated[Seconds, Field(description="How long on-idle may watch")] = 28_500
     rate_limit_wait_s: Annotated[Seconds, Field(description="Longest wait for a rate limit inside one hook")] = 5
 
 
@@ -209,9 +209,9 @@ class RecordSettings(Section):
     max_recoveries: Annotated[
         int, Field(ge=1, le=100_000, description="Recoveries without any progress before a human is asked")
     ] = 3
-    keep_completed_days: Count = 30
-    keep_failed_days: Count = 14
-    keep_abandoned_days: Count = 7
+    keep_completed_days: Annotated[Count, Field(description="How long records of completed tasks stay")] = 30
+    keep_failed_days: Annotated[Count, Field(description="How long records of failed tasks stay")] = 14
+    keep_abandoned_days: Annotated[Count, Field(description="How long records of abandoned tasks stay")] = 7
     clean: Annotated[
         bool, Field(description="Delete records whose time is over when another task of the clone begins")
     ] = True
@@ -276,7 +276,7 @@ class GitHubSettings(Section):
             "where the remote's address does not say so; also read from GH_REPO",
         ),
     ] = ""
-    timeout_s: Seconds = 20
+    timeout_s: Annotated[Seconds, Field(description="How long one request may take")] = 20
 
 
 class Settings(Section):

@@ -82,6 +82,16 @@ def exists(words, option):
     return not option or option in known
 
 
+def test_every_setting_is_described():
+    """No row of the settings' table is without its meaning."""
+    rows = [
+        line
+        for line in (ROOT / "docs" / "settings.md").read_text(encoding="utf-8").splitlines()
+        if line.startswith("| `")
+    ]
+    assert [row for row in rows if not row.rstrip("|").rpartition("|")[2].strip()] == []
+
+
 def test_every_error_has_a_row_of_what_helps():
     """`agent-sync help CODE` knows each code, and no code that does not exist."""
     assert set(WHAT_HELPS) == set(errors_by_code())
