@@ -9,7 +9,7 @@ SITE := build/site
 export PYTHONDONTWRITEBYTECODE :=
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test quick lint unit browser client coverage prove bench docs pages site lock dist release-check clean help
+.PHONY: demo test quick lint unit browser client coverage prove bench docs pages pictures site lock dist release-check clean help
 
 help: ## what there is to run
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -97,6 +97,9 @@ docs: $(VENV)/ready ## regenerate parts of docs/ and the JSON Schemas
 
 pages: $(VENV)/ready ## play the commands of the tutorial and the how-tos, and write what they print
 	$(BIN)/python docs/play.py
+
+pictures: $(VENV)/ready ## take the pictures of the fleet page in a real browser
+	$(BIN)/python docs/fleet_picture.py
 
 $(SITE)/ready: requirements/docs.txt
 	@$(PYTHON) -m venv --clear $(SITE)

@@ -147,15 +147,20 @@ def take(context: Context, task: Task, wish: Wish) -> Taken:
     confirm(context, hold.tip)
     context.memory.remember_claim(task.number, claim.agent_id)
     title = one_line(task.title)
-    recording.attempt(
-        context, lambda context: recording.begin_claim(recording.recorder_at(context, place), claim, title)
-    )
+    recording.attempt(context, lambda context: _begin_record(context, place, claim, title))
     claim, trouble = _mirror(context, task, store, claim)
     if plan.start and not is_restored:
         link_branch(context, task, plan, claim)
     found = _scope(context, claim, hold.reason)
     brief = keep_brief(context, task.brief, place)
     return Taken(claim, place.root, title, warned, trouble, is_restored=is_restored, scope=found, brief=brief)
+
+
+def _begin_record(context: Context, place: Place, claim: Claim, title: str) -> None:
+    recording.begin_claim(recording.recorder_at(context, place), claim, title)
+    if place is not context.place:
+        # The command's own end looks at the worktree it was typed in: commits over there count from now on.
+        recording.catch_up(context.at(place))
 
 
 def _keep_out_of_git(context: Context, place: Place) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -228,6 +229,17 @@ def test_recovery_asks_github_first(recorded, act):
     assert "Do not resume" in values["recovery"]["reason"]
     page = "Do not resume" if act == "close_issue" else "PR #45 is merged; a human decides with `/done`"
     assert page in recorded.page
+
+
+def test_commits_in_a_worktree_of_its_own_are_checkpoints(theatre):
+    """Also where no hook has looked in between: what was committed since the claim is on record."""
+    stage = theatre.stage
+    stage.command("claim", "42", "--worktree")
+    there = replace(stage, root=stage.root.with_name(f"{stage.root.name}-42"))
+    there.commit("cache.py", "LOCK = 1\n", "Lock the cache")
+    there.command("handoff", "--summary", "Fix the race")
+    found = json.loads(there.command("record", "checkpoints", "--json").stdout)
+    assert [one["description"] for one in found if one["trigger"] == "git_commit"] == ["Commit: Lock the cache"]
 
 
 _SESSION = """
