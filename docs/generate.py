@@ -13,6 +13,7 @@ from typing import get_args
 import click
 from plugin_files import leftover_pages, plugin_files
 from pydantic import BaseModel
+from scale_tables import scale_tables
 
 from agent_sync.cli.app import LazyGroup, app
 from agent_sync.cli.help import errors_by_code, exit_code_lines
@@ -152,6 +153,7 @@ def files() -> dict[Path, str]:
         SCHEMAS / "gate-review.schema.json": schema(ReviewFile, ".gauntlet/reviews/NAME.yml"),
         **plugin_files(),
         docs / "lifecycle.md": spliced(docs / "lifecycle.md", lifecycle),
+        docs / "scale.md": spliced(docs / "scale.md", scale_tables()),
         docs / "settings.md": spliced(docs / "settings.md", {"settings": settings_table()}),
         docs / "troubleshooting.md": spliced(docs / "troubleshooting.md", {"errors": trouble_table()}),
         docs / "cli.md": spliced(docs / "cli.md", {"exit-codes": exit_codes(), "commands": command_pages()}),

@@ -102,7 +102,8 @@ def _end(context: Context, tip: Tip, note: str) -> None:
     """Begin a holding of this worktree and end it, so that the former holder finds its claim lost, not finished."""
     lease, keeper = tip.lease, LeaseKeeper(transport_here(context), context.place)
     request = LeaseRequest(
-        holder_here(context.place),
+        # A card that could not be cleared now still names the former agent: by this name it is found later.
+        holder_here(context.place, agent=lease.holder.agent),
         clock.now(),
         context.settings.lease.ttl_s,
         LeaseMode.MANUAL,

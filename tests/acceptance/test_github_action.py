@@ -5,11 +5,16 @@ import subprocess
 import sys
 import time
 import urllib.request
+from pathlib import Path
 
 import pytest
 from support.clones import SHORT, beside, ref, with_variables
 
 from agent_sync.action.pinned_issue import BEGIN
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
+
+from scale_tables import run_requests
 
 HOSTILE = "`x` ``y`` @octo <img src=x> ##[error]no ::error::no | </table> <!-- agent-sync: fleet --> [a](javascript:1)"
 
@@ -82,8 +87,10 @@ def test_a_run_frees_and_prunes_and_shows_and_a_second_one_changes_nothing(theat
     time.sleep(1.5)
 
     before = written(theatre)
+    theatre.stage.control("DELETE", "requests")
     dry = runner.step(ACTION_DRY_RUN="true", ACTION_PINNED_ISSUE=str(fleet))
     assert dry.returncode == 0, dry.stderr
+    assert len(theatre.operations()) == run_requests(3), "what docs/scale.md counts"
     assert written(theatre) == before
     assert "nothing written (dry run)" in runner.summary.read_text()
 
@@ -131,3 +138,20 @@ def test_an_input_that_makes_no_sense_is_one_line(theatre, runner):
     assert done.returncode != 0
     assert done.stdout.splitlines()[-1].startswith("::error title=agent-sync::The input pinned-issue is 'the first")
     assert theatre.stage.control("GET", "requests") == []
+
+
+def test_a_token_without_boards_does_the_rest_and_a_second_one_the_board(theatre, runner):
+    """As `GITHUB_TOKEN`, a token that reaches no board frees claims all the same; the board's token makes the card true."""
+    bob = beside(theatre, "bob", **SHORT)
+    assert bob.stage.command("claim", "42").status == 0
+    agent = bob.stage.claim()["agent_id"]
+    time.sleep(1.5)
+    done = runner.step(GH_TOKEN="no-project-scope")
+    assert done.returncode == 0, done.stderr
+    assert "cards were not compared" in runner.summary.read_text()
+    assert "agent-sync freed this claim" in theatre.comments(42)[0]
+    assert theatre.card(42)["Agent"] == agent
+    both = runner.step(GH_TOKEN="no-project-scope", GH_BOARD_TOKEN="of-the-board")
+    assert both.returncode == 0, both.stderr
+    assert "cards were not compared" not in runner.summary.read_text()
+    assert not theatre.card(42).get("Agent")
