@@ -1,5 +1,6 @@
 """Running the local GitHub: in a thread for tests and the demo, or as a process of its own."""
 
+import asyncio
 import json
 import os
 import signal
@@ -8,7 +9,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
@@ -81,15 +82,39 @@ def _answering(application: Application, sockets: list[socket.socket]) -> Iterat
         log_level="critical", server_header=False, date_header=False, timeout_graceful_shutdown=2,
         timeout_keep_alive=60,
     )  # fmt: skip
-    server = uvicorn.Server(config)
+    server = _Server(config)
     thread = threading.Thread(target=server.run, args=(sockets,), name="local GitHub", daemon=True)
     thread.start()
     try:
         _wait_until_started(server, thread)
         yield
     finally:
-        server.should_exit = True
+        server.stop()
         thread.join(PATIENCE_S)
+
+
+class _Server(uvicorn.Server):
+    """A server that is told when to stop; uvicorn's own looks ten times a second whether it was."""
+
+    _loop: asyncio.AbstractEventLoop | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Get ready to be told before anybody can see that the server has started."""
+        self._loop, self._told = asyncio.get_running_loop(), asyncio.Event()
+        await super().startup(sockets=sockets)
+
+    async def main_loop(self) -> None:
+        """Serve until told to stop."""
+        await self.on_tick(0)
+        await self._told.wait()
+
+    def stop(self) -> None:
+        """Tell it, from any thread."""
+        self.should_exit = True
+        # It may never have begun, or have ended by itself.
+        with suppress(RuntimeError):
+            if self._loop:
+                self._loop.call_soon_threadsafe(self._told.set)
 
 
 def _wait_until_started(server: uvicorn.Server, thread: threading.Thread) -> None:
