@@ -26,7 +26,8 @@ LONGEST_S = 120
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _END = "end-of-command"
 _PERSON = {"NAME": "You", "EMAIL": "you@example.invalid"}
-_HERE = f"{getpass.getuser()}@{socket.gethostname()}"
+_HOST = f"@{socket.gethostname()}"
+_PERSON_HERE = f"{getpass.getuser()}{_HOST}"
 # What differs from run to run, and what stands for it in a comparison.
 VARYING = (
     (re.compile(r"\b(octo|mona)-\d{9,11}\b"), r"\1-TIME"),
@@ -103,7 +104,14 @@ class Session:
         printed = self._printed()
         if typed.rstrip().endswith("&"):
             self._wait_for_server()
-        return printed.replace(self.port, PORT).replace(str(self.home), HOME).replace(_HERE, "you@laptop")
+        for here, shown in (
+            (self.port, PORT),
+            (str(self.home), HOME),
+            (_PERSON_HERE, "you@laptop"),
+            (_HOST, "@laptop"),
+        ):
+            printed = printed.replace(here, shown)
+        return printed
 
     def _printed(self) -> str:
         lines = []
