@@ -13,7 +13,9 @@ from agent_sync.task.decision.tasks import BoardSeen
 def part(context: Context, _event: HookEvent, _gate: object) -> EventPart:
     """Begin to ask for the board where something else will be asked too."""
     if context.settings.project.number is not None and context.store.file.exists():
-        context.board_ahead = ask_board(context, _issue(context))
+        # For a claim file that is refused nothing at all is asked.
+        issue = _issue(context)
+        context.board_ahead = ask_board(context, issue) if issue else None
     return IDLE
 
 
