@@ -1,6 +1,8 @@
 """`agent-sync ui`: what a person, another site and a hostile title meet at the page of the fleet."""
 
 import json
+import time
+from pathlib import Path
 
 import pytest
 from support.fleet_page import fleet_page
@@ -89,6 +91,25 @@ def _event(stream):
     while not (line := stream.readline()).startswith(b"data: "):
         assert line, "the stream has ended"
     return json.loads(line[6:])
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="a process's CPU is read from /proc")
+def test_an_open_page_without_news_costs_nothing(theatre):
+    """While nothing happens the server sleeps, also where the backoff is set to nothing."""
+    theatre.stage.environment["AGENT_SYNC_CHECKS_BACKOFF_S"] = "0"
+    with fleet_page(theatre.stage) as page:
+        page.enter()
+        _event(page.ask(f"{page.place}events"))
+        before = _cpu_ticks(page.process.pid)
+        time.sleep(3)
+        # A loop that spins takes most of these three seconds even on a busy machine; a tick is a hundredth.
+        assert _cpu_ticks(page.process.pid) - before < 30
+
+
+def _cpu_ticks(pid):
+    """Return the CPU a process has used, in ticks."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
 
 
 def test_a_person_acts_once_from_the_page(story):

@@ -12,6 +12,8 @@ from agent_sync.fleet.view import FleetView, as_json
 
 # A page that was just opened is shown what was seen less than this ago, and not looked at again.
 FRESH_S = 10.0
+# However short a backoff somebody has set, for tests say.
+SHORTEST_S = 1.0
 # A stream without news says this often that it lives.
 ALIVE_S = 15.0
 
@@ -20,7 +22,7 @@ class Feed:
     """One view for all streams: each waits for a version newer than the one it has sent, and none has a queue."""
 
     def __init__(self, look: Callable[[], FleetView], every_s: float) -> None:
-        self._look, self._every_s = look, every_s
+        self._look, self._every_s = look, max(every_s, SHORTEST_S)
         # Ids of an earlier server mean nothing here.
         self._boot = secrets.token_hex(4)
         self._number = 0
