@@ -2,11 +2,13 @@
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from support.fleet_page import fleet_page
 
+from agent_sync.fleet.web.actions import TaskAction, run_action
 from agent_sync.fleet.web.door import HEADERS
 
 TITLE = "<img src=x onerror=alert(1)> \x1b[31mred"
@@ -141,7 +143,24 @@ def test_a_person_acts_once_from_the_page(story):
     assert issue["state"] == "closed"
 
 
-def test_page_needs_its_extra_and_a_free_port(story):
+def test_an_agent_gets_no_buttons(theatre):
+    """Inside a session the page only shows: its buttons would be a person's consent."""
+    inside = replace(theatre.stage, environment=theatre.stage.environment | {"CLAUDECODE": "1"})
+    played = inside.command("ui", "--actions", "--no-open")
+    assert played.status == 1
+    assert played.stderr.startswith("error[humans-only]: The buttons of the page are a person's word")
+
+
+def test_buttons_run_nothing_of_the_checkout(story):
+    """A branch may bring modules with the names of ours or of the library: none of them is loaded."""
+    marker = story.root / "loaded"
+    for name in ("click.py", "json.py", "agent_sync.py"):
+        (story.root / name).write_text(f"open({str(marker)!r}, 'w')\n")
+    answer = run_action(TaskAction("status", "?", ("status", "--offline")), str(story.root), story.environment)
+    assert (answer["exit_code"], marker.exists()) == (0, False), answer
+
+
+def test_page_names_a_port_that_is_taken(story):
     """A port that is taken is named with what helps."""
     with fleet_page(story) as page:
         played = story.command("ui", "--no-open", "--port", str(page.port))

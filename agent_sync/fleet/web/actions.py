@@ -41,10 +41,10 @@ def actions_for(task: FleetTask) -> tuple[TaskAction, ...]:
 
 def run_action(action: TaskAction, directory: str, environment: Mapping[str, str]) -> dict[str, Any]:
     """Run the command of a button in its worktree; return its exit code and what it printed."""
-    command = [sys.executable, "-m", "agent_sync", *action.arguments]
-    kept = {name: value for name, value in environment.items() if name != "CLAUDECODE"}
+    # -P: a module of the checkout must not stand for one of ours.
+    command = [sys.executable, "-P", "-m", "agent_sync", *action.arguments]
     done = subprocess.run(
-        command, cwd=directory, env=kept, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+        command, cwd=directory, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
         timeout=LONGEST_S,
     )  # fmt: skip
     lines = [one_line(line, limit=300) for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip()]
