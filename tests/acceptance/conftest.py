@@ -5,10 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.clients import Client, Nursery
-from support.command import COMMAND
+from support.clients import Client, shared_nursery
+from support.command import COMMAND, COVERAGE
 from support.recorded import Tasks
-from support.stage import COVERAGE, QuickStage, Theatre
+from support.stage import QuickStage, Theatre
 
 from agent_sync.demo.stage import stage
 
@@ -32,9 +32,7 @@ def theatre(request, nursery):
 @pytest.fixture(scope="session")
 def nursery():
     """Start the process that clients come from."""
-    found = Nursery()
-    yield found
-    found.close()
+    return shared_nursery()
 
 
 @pytest.fixture

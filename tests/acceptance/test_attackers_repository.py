@@ -7,8 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.command import COVERAGE
 from support.listener import Listener
-from support.stage import COVERAGE, Theatre, human
+from support.stage import Theatre, human
 
 from agent_sync.demo.stage import stage
 

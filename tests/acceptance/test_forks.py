@@ -1,12 +1,11 @@
 """Work from a fork, from claim to close: issues, board and claims of the parent, branches and pull requests from the fork."""
 
 import subprocess
+from dataclasses import replace
 
 import pytest
 from support.clones import CLAIM_REF, ref, told, with_variables
 from support.stage import Theatre
-
-from agent_sync.demo.stage import Stage
 
 FORK = "mona/demo"
 
@@ -23,7 +22,7 @@ def forked(theatre, name="mine", *, upstream=True, noted=True, **variables):
     )
     # From here on git says who pushes.
     stage.act("git_credentials", required=True)
-    found = Theatre(Stage(stage.url, root, environment | variables))
+    found = Theatre(replace(stage, root=root, environment=environment | variables))
     if upstream:
         found.git("remote", "add", "upstream", f"{stage.url}/octo/demo.git")
     if upstream and noted:

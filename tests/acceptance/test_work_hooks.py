@@ -6,8 +6,9 @@ import signal
 from dataclasses import replace
 
 import pytest
+from support.command import COVERAGE
 from support.prove import PROVE
-from support.stage import COVERAGE, Theatre, agent
+from support.stage import Theatre, agent, quick
 
 from agent_sync.demo.stage import stage
 
@@ -26,7 +27,7 @@ def second(theatre):
 def untouched():
     """Set up one stage for all that must leave no trace on it."""
     with stage() as scenery:
-        yield Theatre(replace(scenery, environment=scenery.environment | COVERAGE))
+        yield Theatre(quick(replace(scenery, environment=scenery.environment | COVERAGE)))
 
 
 def bound(theatre, worker="w1"):

@@ -4,6 +4,8 @@ Loading takes most of a command's time, so one nursery loads once; clients are i
 is the command line itself, in a process of its own, with its own arguments, environment and directory.
 """
 
+import atexit
+import functools
 import json
 import os
 import signal
@@ -15,59 +17,14 @@ from pathlib import Path
 
 from support.command import Ran
 
-_NURSERY = """
-import importlib, json, os, signal, socket, sys, tempfile
-from agent_sync.__main__ import main
-from agent_sync.cli.app import COMMANDS
-import agent_sync.events.run, agent_sync.record.receipts.signing, cryptography.hazmat.primitives.asymmetric.ed25519
-import agent_sync.gateway.github, agent_sync.record.keep, agent_sync.leases.fence
-for module, _ in COMMANDS.values():
-    importlib.import_module(module.partition(":")[0])
-
-def command(asked):
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as given:
-        given.write(asked["stdin"].encode()); given.seek(0)
-        pid = os.fork()
-        if pid == 0:
-            for own, number in ((given, 0), (out, 1), (err, 2)):
-                os.dup2(own.fileno(), number)
-            os.environ.clear(); os.environ.update(asked["environment"]); os.chdir(asked["directory"])
-            sys.argv = ["agent-sync", *asked["arguments"]]
-            status = 70
-            try:
-                main()
-                status = 0
-            except SystemExit as end:
-                status = end.code or 0
-            finally:
-                sys.stdout.flush(); sys.stderr.flush(); os._exit(status)
-        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-        return [status, *(os.pread(one.fileno(), 1 << 24, 0).decode() for one in (out, err))]
-
-def client(path):
-    os.setsid()
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    with socket.socket(socket.AF_UNIX) as line:
-        line.connect(path)
-        with line.makefile("rw") as asked:
-            print(os.getpid(), file=asked, flush=True)
-            for request in asked:
-                print(json.dumps(command(json.loads(request))), file=asked, flush=True)
-    os._exit(0)
-
-signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-while path := sys.stdin.readline().strip():
-    if os.fork() == 0:
-        client(path)
-"""
+_NURSERY = Path(__file__).with_name("nursery.py")
 
 
 class Nursery:
     """The process that has loaded everything; it ends with whoever started it."""
 
     def __init__(self) -> None:
-        self._process = subprocess.Popen([sys.executable, "-c", _NURSERY], stdin=subprocess.PIPE, text=True)
+        self._process = subprocess.Popen([sys.executable, "-P", str(_NURSERY)], stdin=subprocess.PIPE, text=True)
 
     def child(self) -> socket.socket:
         """Have a client begun, and return the line to it."""
@@ -84,6 +41,22 @@ class Nursery:
     def close(self) -> None:
         """End it."""
         self._process.communicate()
+
+
+@functools.cache
+def shared_nursery() -> Nursery:
+    """Return the nursery of this test process; it ends with it."""
+    nursery = Nursery()
+    atexit.register(nursery.close)
+    return nursery
+
+
+@functools.cache
+def shared_client() -> "Client":
+    """Return a client for commands that nobody interrupts."""
+    client = Client(shared_nursery(), Path("/"))
+    atexit.register(client.close)
+    return client
 
 
 class Client:

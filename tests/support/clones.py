@@ -7,7 +7,7 @@ from typing import Any
 
 from support.stage import Theatre
 
-from agent_sync.demo.stage import Played, Stage
+from agent_sync.demo.stage import Played
 
 # A session whose leases run out at once, so that a test need not wait for an hour.
 SHORT = {"CLAUDECODE": "1", "AGENT_SYNC_LEASE_TTL_S": "1", "AGENT_SYNC_LEASE_ALLOWANCE_S": "0"}
@@ -29,7 +29,7 @@ def beside(theatre: Theatre, name: str, **variables: str) -> Theatre:
     environment = stage.environment | {"HOME": str(home)} | variables
     subprocess.run(["git", "clone", "--quiet", f"{stage.url}/octo/demo.git", str(root)], env=environment, check=True)
     (root / ".git" / "info" / "exclude").write_text(".agent-claim.json*\n", encoding="utf-8")
-    return Theatre(Stage(stage.url, root, environment))
+    return Theatre(replace(stage, root=root, environment=environment))
 
 
 def git_requests(theatre: Theatre) -> list[str]:

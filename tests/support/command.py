@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+# Forked processes are not measured.
+COVERAGE = {name: value for name, value in os.environ.items() if name.startswith("COVERAGE")}
 COMMAND = str(Path(sys.executable).with_name("agent-sync"))
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "claude-code"
 HOOKS = ("on-stop", "on-idle", "session-start", "on-prompt", "on-tool")
@@ -46,7 +48,18 @@ class Ran:
 
 
 def run(*arguments: str, cwd: Path, stdin: str | bytes = "", **environment: str) -> Ran:
-    """Run the installed command."""
+    """Run the command line in a process of its own, forked where everything is loaded already."""
+    if COVERAGE:
+        return run_fresh(*arguments, cwd=cwd, stdin=stdin, **environment)
+    # It needs the values of this module.
+    from support.clients import shared_client
+
+    given = stdin if isinstance(stdin, str) else stdin.decode("utf-8", "surrogateescape")
+    return shared_client().do_there(cwd, dict(os.environ) | environment, *arguments, stdin=given)
+
+
+def run_fresh(*arguments: str, cwd: Path, stdin: str | bytes = "", **environment: str) -> Ran:
+    """Run the installed command in a fresh interpreter, where starting is what is tested."""
     given = stdin.encode() if isinstance(stdin, str) else stdin
     done = subprocess.run(
         [COMMAND, *arguments],

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from support.stage import COVERAGE, Theatre
+from support.command import COVERAGE
+from support.stage import Theatre, quick
 
 from agent_sync.demo.stage import Stage
 from agent_sync.emulator.server import running
@@ -31,7 +32,8 @@ class Team:
         subprocess.run(
             ["git", "clone", "--quiet", f"{self.url}/{repository}.git", str(root)], env=environment, check=True
         )
-        return Theatre(Stage(self.url, root, {key: value for key, value in environment.items() if value}))
+        given = {key: value for key, value in environment.items() if value}
+        return Theatre(quick(Stage(self.url, root, given)))
 
     def _environment(self, home: Path) -> dict[str, str]:
         kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
