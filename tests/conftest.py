@@ -1,9 +1,11 @@
 """Guards for every test: its own home, no network but loopback, no variable of the person who runs it."""
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -20,8 +22,19 @@ hypothesis_settings.register_profile("prove", max_examples=2000, deadline=None, 
 hypothesis_settings.load_profile("prove" if PROVE else "test")
 
 
+# Where files live in memory and a flush to disk costs nothing; taken only with this much room.
+IN_MEMORY = Path("/dev/shm")  # noqa: S108
+ROOM = 4 << 30
+
+
 def pytest_configure():
-    """Let signals mean what they mean: background jobs and `nohup` start with some ignored, and pass that on."""
+    """Work in memory where that can be had, and let signals mean what they mean.
+
+    Background jobs and `nohup` start with some signals ignored, and pass that on.
+    """
+    if "TMPDIR" not in os.environ and os.access(IN_MEMORY, os.W_OK) and shutil.disk_usage(IN_MEMORY).free > ROOM:
+        os.environ["TMPDIR"] = str(IN_MEMORY)
+        tempfile.tempdir = None
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 

@@ -1,15 +1,13 @@
-"""Git over smart HTTP: sign in, refuse what must be refused, and let git's own backend do the rest."""
+"""Git over smart HTTP: sign in, refuse what must be refused, and let git's own services do the rest."""
 
 import re
-import subprocess
-import tempfile
-from dataclasses import dataclass, replace
-from typing import IO
+from dataclasses import dataclass
 
 from agent_sync.emulator.credentials import token_of
 from agent_sync.emulator.exchange import Answer, Asked, text_answer
 from agent_sync.emulator.git.commands import push_commands
-from agent_sync.emulator.git.report import message_only, with_reasons
+from agent_sync.emulator.git.report import message_only
+from agent_sync.emulator.git.services import ADVERTISED, advertisement, exchange
 from agent_sync.emulator.operations.forks import maintains
 from agent_sync.emulator.operations.refs import after_ref_changes
 from agent_sync.emulator.operations.rights.access import ARCHIVED, has_role, require_visible
@@ -22,7 +20,6 @@ from agent_sync.emulator.world.world import World
 GIT_PATH = re.compile(
     r"/(?P<owner>[^/]+)/(?P<name>[^/]+?)(?:\.git)?/(?P<service>info/refs|git-upload-pack|git-receive-pack)"
 )
-BIG = 8 * 1024 * 1024
 ANONYMOUS = "No anonymous write access."
 INVALID = "Invalid username or token. Password authentication is not supported for Git operations."
 
@@ -63,8 +60,8 @@ def answer_git(world: World, asked: Asked) -> Answer:
         except Refused as refusal:
             return _refused(refusal)
     if visit.service != "git-receive-pack":
-        return _backend(visit, asked)
-    answer = _turned_away(visit, asked) or _backend(visit, asked)
+        return _served(visit, asked)
+    answer = _turned_away(visit, asked) or _served(visit, asked)
     with world.lock:
         after_ref_changes(world, visit.repository, by=visit.viewer.user)
     return answer
@@ -124,59 +121,7 @@ def _refused(refusal: Refused) -> Answer:
             return text_answer(403, f"{refusal.message}\n")
 
 
-def _backend(visit: Visit, asked: Asked) -> Answer:
-    asked.body.seek(0, 2)
-    length = asked.body.tell()
-    asked.body.seek(0)
-    with (
-        tempfile.TemporaryFile() as body,
-        tempfile.TemporaryFile() as reply,
-        tempfile.NamedTemporaryFile("r", encoding="utf-8") as reasons,
-    ):
-        _copy(asked.body, body)
-        environment = _environment(visit, asked, length) | {"EMULATOR_REASONS": reasons.name}
-        subprocess.run(["git", "http-backend"], stdin=body, stdout=reply, env=environment, check=False,
-                       stderr=subprocess.DEVNULL)  # fmt: skip
-        reply.seek(0)
-        answer = _parsed(reply.read())
-        return replace(answer, body=with_reasons(answer.body, _noted(reasons.read())))
-
-
-def _noted(text: str) -> dict[str, str]:
-    return dict(line.split("\t", 1) for line in text.splitlines() if "\t" in line)
-
-
-def _copy(source: IO[bytes], target: IO[bytes]) -> None:
-    while chunk := source.read(BIG):
-        target.write(chunk)
-    target.seek(0)
-
-
-def _environment(visit: Visit, asked: Asked, length: int) -> dict[str, str]:
-    path = visit.repository.git.path
-    plain = {name: value for name, value in visit.repository.git.environment().items() if name != "GIT_DIR"}
-    return plain | {
-        "GIT_PROJECT_ROOT": str(path.parent.parent),
-        "GIT_HTTP_EXPORT_ALL": "1",
-        "PATH_INFO": f"/{path.parent.name}/{path.name}/{visit.service}",
-        "REQUEST_METHOD": asked.method,
-        "QUERY_STRING": asked.raw_query,
-        "CONTENT_TYPE": asked.headers.get("content-type", ""),
-        "CONTENT_LENGTH": str(length),
-        "HTTP_CONTENT_ENCODING": asked.headers.get("content-encoding", ""),
-        "GIT_PROTOCOL": asked.headers.get("git-protocol", ""),
-        "REMOTE_USER": visit.viewer.user.login,
-        "REMOTE_ADDR": "127.0.0.1",
-        "EMULATOR_RULES": f"{asked.links.web}/{visit.repository.full_name}/rules",
-        "EMULATOR_NO_WORKFLOWS": visit.viewer.workflow_refusal,
-    }
-
-
-def _parsed(reply: bytes) -> Answer:
-    head, _, body = reply.partition(b"\r\n\r\n")
-    headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n") if ": " in line)
-    status = int(headers.pop("Status", "200").split(" ")[0])
-    answer = Answer(status, body, {name.lower(): value for name, value in headers.items()})
-    # On a connection it has used before, git's HTTP library silently repeats a request that was cut off;
-    # with a fresh one for each request, a dropped push is seen as one.
-    return answer.with_headers(connection="close")
+def _served(visit: Visit, asked: Asked) -> Answer:
+    if visit.service == ADVERTISED:
+        return advertisement(visit.repository, asked)
+    return exchange(visit.repository, visit.viewer, visit.service, asked)

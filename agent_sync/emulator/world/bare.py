@@ -1,5 +1,6 @@
 """A real bare repository, asked and changed through git itself."""
 
+import functools
 import os
 import re
 import shutil
@@ -7,6 +8,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent_sync.emulator.world.bare_files import lay_out, ref_at, refs_below, stored, stored_tree_of_one
 from agent_sync.emulator.world.hooks import UPDATE_HOOK
 
 ZERO = "0" * 40
@@ -24,10 +26,14 @@ OLDEST_GIT = (2, 38)  # the first whose merge-tree can write a merge without a w
 
 def unusable_git() -> str | None:
     """Say what is wrong with this machine's git, if anything is."""
-    if shutil.which("git") is None:
-        return "git is not installed"
+    program = shutil.which("git")
+    return _unfit(program) if program else "git is not installed"
+
+
+@functools.cache
+def _unfit(program: str) -> str | None:
     plain = {**os.environ, **ENVIRONMENT}
-    said = subprocess.run(["git", "--version"], env=plain, capture_output=True, text=True, check=False).stdout.strip()
+    said = subprocess.run([program, "--version"], env=plain, capture_output=True, text=True, check=False).stdout.strip()
     version = re.search(r"(\d+)\.(\d+)", said)
     is_fit = version is not None and (int(version[1]), int(version[2])) >= OLDEST_GIT
     return None if is_fit else f"it says {said!r}"
@@ -77,21 +83,9 @@ class BareRepository:
 
     def create(self, default_branch: str) -> None:
         """Make the repository with the settings a server needs."""
-        self.path.mkdir(parents=True, exist_ok=True)
-        self.run("init", "--quiet", "--bare", f"--initial-branch={default_branch}", "--template=", ".")
-        for key, value in (
-            ("http.receivepack", "true"),
-            ("receive.advertisePushOptions", "false"),
-            ("receive.hideRefs", "refs/pull"),
-            ("uploadpack.allowAnySHA1InWant", "true"),
-            ("uploadpack.allowFilter", "true"),
-            ("gc.auto", "0"),
-            ("core.logAllRefUpdates", "false"),
-        ):
-            self.run("config", key, value)
+        lay_out(self.path, default_branch)
         self.refuse_refs([])
         hook = self.path / "hooks" / "update"
-        hook.parent.mkdir(exist_ok=True)
         hook.write_text(UPDATE_HOOK)
         hook.chmod(0o755)
 
@@ -132,17 +126,17 @@ class BareRepository:
 
     def refs(self, prefix: str = "refs/") -> dict[str, str]:
         """Return every ref under a prefix with the object it names."""
-        lines = self.run("for-each-ref", "--format=%(refname) %(objectname)", prefix).splitlines()
-        return dict(line.split(" ", 1) for line in lines)
+        return refs_below(self.path, prefix)
 
     def ref(self, name: str) -> str | None:
         """Return what one full ref name points at, if it exists."""
-        done = self._finished(("rev-parse", "--verify", "--quiet", name), "", None)
-        return done.stdout.strip() or None
+        return ref_at(self.path, name)
 
     def resolve(self, name: str) -> str | None:
         """Return the commit a branch, tag, full ref or SHA means, if there is one."""
-        for candidate in (f"refs/heads/{name}", f"refs/tags/{name}", name):
+        if branch := self.ref(f"refs/heads/{name}"):
+            return branch
+        for candidate in (f"refs/tags/{name}", name):
             done = self._finished(
                 ("rev-parse", "--verify", "--quiet", "--end-of-options", candidate + "^{commit}"), "", None
             )
@@ -220,7 +214,9 @@ class BareRepository:
 
     def tree_with_file(self, base: str | None, path: str, content: str) -> str:
         """Return the tree of a commit (or an empty one) with one file set."""
-        blob = self.run("hash-object", "-w", "--stdin", text=content)
+        blob = stored(self.path, "blob", content.encode())
+        if base is None and "/" not in path:
+            return stored_tree_of_one(self.path, path, blob)
         index = {"GIT_INDEX_FILE": str(self.path / "emulator-index")}
         self.run("read-tree", *([base] if base else ["--empty"]), extra=index)
         self.run("update-index", "--add", "--cacheinfo", f"100644,{blob},{path}", extra=index)
