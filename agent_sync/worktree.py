@@ -51,6 +51,8 @@ LEASE_INTENTS = "intents"
 LEASE_LOCK = "lease.lock"
 REFUSING_REMOTES = "refusals.json"
 FUTURE_LEASES = "sightings.json"
+# Behind it: of which refs, those of the remote or of this clone.
+ENDED_CLAIMS = "ended-claims."
 # Shared by all worktrees: for each session the worktrees in which it has claimed something.
 SESSION_NOTES = "sessions"
 # fleet, shared by all worktrees: what a person was told of, and when

@@ -52,7 +52,7 @@ def seen_of(context: Context, fleet: Fleet, *, everywhere: bool = True, asks_git
         github=asked.claims,
         ready=ready,
         board_note=note,
-        finished=tuple(tip.lease.renewed_at for tip in fleet.tips if tip.lease.state is LeaseState.DONE),
+        finished=tuple(one.at for one in fleet.ended if one.state is LeaseState.DONE),
         paused_until=asked.paused_until,
         stale_reason="; ".join(filter(None, [fleet.trouble, asked.trouble])),
         root=context.place.root,
@@ -73,7 +73,7 @@ def _repository(context: Context) -> str:
 
 def _held(context: Context, fleet: Fleet) -> list[HeldTask]:
     """Return one task for every lease that is held, every claim here that has none, and every ref beyond reading."""
-    tips = [tip for tip in fleet.tips if tip.lease.state is LeaseState.HELD]
+    tips = list(fleet.held)
     places = [*fleet.here, *_of_this_repository(claims_of_other_clones(context), tips)]
     by_nonce = {_nonce(one): one for one in places if _nonce(one)}
     held = [HeldTask(tip.lease.issue, tip.lease, _seen(context, by_nonce.get(tip.lease.nonce))) for tip in tips]

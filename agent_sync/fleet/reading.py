@@ -7,11 +7,12 @@ from typing import Any
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError
 from agent_sync.lazy_dataclasses import dataclass
-from agent_sync.leases.claim_refs import known_claims, transport_here
+from agent_sync.leases.claim_refs import transport_here
+from agent_sync.leases.ended import list_claims
 from agent_sync.leases.model import LARGEST, Tip
 from agent_sync.leases.refs.transports import CloneTransport, RemoteTransport
 from agent_sync.leases.refs.values import CLAIMS, HOOKS, Blob, FileAt, RefTransport, TooLarge, Where
-from agent_sync.leases.results import Unreadable
+from agent_sync.leases.results import EndedClaim, Unreadable
 from agent_sync.system import git_branches
 from agent_sync.system.git import Remote
 from agent_sync.task.claim.model import LARGEST_NUMBER, LONGEST_NAME, Claim
@@ -45,12 +46,14 @@ class Fleet:
 
     where: Where
     reason: str
-    tips: tuple[Tip, ...]
+    held: tuple[Tip, ...]
     unreadable: tuple[Unreadable, ...]
     hooks: tuple[FleetHook, ...]
     here: tuple[WorktreeClaim, ...]
     # Why the remote, which has more, could not be asked.
     trouble: str = ""
+    # As far back as their refs are kept.
+    ended: tuple[EndedClaim, ...] = ()
 
 
 def read_fleet(context: Context) -> Fleet:
@@ -59,18 +62,17 @@ def read_fleet(context: Context) -> Fleet:
     remote = context.remotes.base
     # What is known of a remote is read by its name alone, also where it is no longer configured.
     there, here = RemoteTransport(context.git, Remote(remote, "", "")), CloneTransport(context.git, remote)
-    found = [*known_claims(there), *known_claims(here)]
-    tips = {(tip.lease.issue, tip.where): tip for tip in found if isinstance(tip, Tip)}
-    unreadable = tuple(one for one in found if isinstance(one, Unreadable))
+    shared, own = list_claims(there, context.place), list_claims(here, context.place)
     hooks = work_hooks(there) or work_hooks(here)
     return Fleet(
         reach.where,
         reach.reason,
-        tuple(tips[key] for key in sorted(tips)),
-        unreadable,
+        tuple(sorted((*shared.tips, *own.tips), key=lambda tip: (tip.lease.issue, tip.where))),
+        (*shared.unreadable, *own.unreadable),
         hooks,
         claims_here(context),
         reach.reason if reach.is_trouble else "",
+        (*shared.ended, *own.ended),
     )
 
 

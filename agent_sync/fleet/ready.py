@@ -2,9 +2,10 @@
 
 from agent_sync.context import Context
 from agent_sync.lazy_dataclasses import dataclass
-from agent_sync.leases.claim_refs import known_claims, transport_here
+from agent_sync.leases.claim_refs import transport_here
+from agent_sync.leases.ended import list_claims
 from agent_sync.leases.identity import worktree_id
-from agent_sync.leases.model import LeaseState, Tip
+from agent_sync.leases.model import Tip
 from agent_sync.leases.refs.values import CLAIMS
 from agent_sync.leases.rules import SLUNG
 from agent_sync.system.git import NETWORK_LIMIT
@@ -51,16 +52,12 @@ def held_issues(context: Context, *, limit_s: float = NETWORK_LIMIT) -> tuple[fr
     transport = transport_here(context, limit_s=limit_s)
     trouble = transport.fetch([CLAIMS])
     own = worktree_id(context.place)
-    found = known_claims(transport)
+    found = list_claims(transport, context.place)
+    held = {tip.lease.issue for tip in found.tips if not _is_own(tip, own)}
     # A claim that cannot be read is never a free one.
-    held = {one.lease.issue if isinstance(one, Tip) else one.issue for one in found if not _is_free(one, own)}
-    return frozenset(held), trouble
+    return frozenset(held | {one.issue for one in found.unreadable}), trouble
 
 
-def _is_free(claim: object, own: str) -> bool:
-    """Tell whether this worktree could claim an issue: nobody holds it, or it does so itself."""
-    if not isinstance(claim, Tip):
-        return False
-    lease = claim.lease
-    is_own = lease.holder.worktree == own and not lease.phase.startswith(SLUNG)
-    return lease.state is not LeaseState.HELD or is_own
+def _is_own(tip: Tip, own: str) -> bool:
+    """Tell whether a worktree holds an issue itself, and so could claim it."""
+    return tip.lease.holder.worktree == own and not tip.lease.phase.startswith(SLUNG)

@@ -3,10 +3,11 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from agent_sync.context import Context
 from agent_sync.errors import BadConfig, BadLease, LeaseTooNew
@@ -145,6 +146,15 @@ def transport_here(context: Context, *, limit_s: float = NETWORK_LIMIT) -> Remot
     )
 
 
+class ClaimRef(NamedTuple):
+    """The ref of an issue's claim, unread."""
+
+    issue: int
+    sha: str
+    # A ref below the one of an issue, whose name git then takes for a folder.
+    in_the_way: str = ""
+
+
 def claim_ref(issue: int) -> str:
     """Return the ref that says who holds an issue."""
     return f"{CLAIMS}{issue}"
@@ -165,35 +175,31 @@ def read_claim(transport: RefTransport, issue: int) -> ClaimSeen:
 
 def known_claim(transport: RefTransport, issue: int) -> ClaimSeen:
     """Return what an issue's ref held when it was last read or written here, without asking anybody."""
-    for found in known_claims(transport, claim_ref(issue)):
+    for found in read_claims(transport, known_refs(transport, claim_ref(issue))):
         return found.unknown if isinstance(found, Unreadable) else found
     return None
 
 
-def known_claims(transport: RefTransport, name: str = CLAIMS) -> tuple[Tip | Unreadable, ...]:
-    """Return every claim whose ref is `name` or lies below it, with three processes however many there are."""
-    refs = tuple({ref.issue: ref for ref in _claim_refs(transport.known(name))}.values())
+def read_claims(transport: RefTransport, refs: Sequence[ClaimRef]) -> tuple[Tip | Unreadable, ...]:
+    """Return what the commits of some claim refs hold, with two processes however many there are."""
     found = transport.read([FileAt(ref.sha, FILE_NAME) for ref in refs], largest=LARGEST)
     return tuple(_claim(ref, content, transport.where) for ref, content in zip(refs, found, strict=True))
 
 
-@dataclass(frozen=True)
-class _ClaimRef:
-    issue: int
-    sha: str
-    # A ref below the one of an issue, whose name git then takes for a folder.
-    in_the_way: str
+def known_refs(transport: RefTransport, name: str = CLAIMS) -> tuple[ClaimRef, ...]:
+    """Return the claim refs that are `name` or lie below it, one for each issue."""
+    return tuple({ref.issue: ref for ref in _claim_refs(transport.known(name))}.values())
 
 
-def _claim_refs(refs: Iterable[FoundRef]) -> Iterator[_ClaimRef]:
+def _claim_refs(refs: Iterable[FoundRef]) -> Iterator[ClaimRef]:
     for ref in refs:
         number, _, more = ref.name.removeprefix(CLAIMS).partition("/")
         # Whoever names a ref otherwise does not speak of an issue.
         if _ISSUE.fullmatch(number) and int(number) <= LARGEST_NUMBER:
-            yield _ClaimRef(int(number), ref.sha, ref.name if more else "")
+            yield ClaimRef(int(number), ref.sha, ref.name if more else "")
 
 
-def _claim(ref: _ClaimRef, content: Blob, where: Where) -> Tip | Unreadable:
+def _claim(ref: ClaimRef, content: Blob, where: Where) -> Tip | Unreadable:
     try:
         return Tip(ref.sha, _lease(ref, content), where)
     except LeaseTooNew as error:
@@ -202,7 +208,7 @@ def _claim(ref: _ClaimRef, content: Blob, where: Where) -> Tip | Unreadable:
         return Unreadable(ref.issue, ref.sha, Unknown(Doubt.UNREADABLE, str(error)))
 
 
-def _lease(ref: _ClaimRef, content: Blob) -> Lease:
+def _lease(ref: ClaimRef, content: Blob) -> Lease:
     if ref.in_the_way:
         who = "a person who may write to the repository must remove it"
         raise BadLease(f"The ref {quoted(ref.in_the_way)} is in the way of the claim of #{ref.issue}: {who}.")

@@ -4,7 +4,8 @@ from datetime import datetime
 from functools import cached_property
 
 from agent_sync.leases import rules
-from agent_sync.leases.claim_refs import forget_refusal, known_claims, read_claim, remember_refusal
+from agent_sync.leases.claim_refs import forget_refusal, read_claim, remember_refusal
+from agent_sync.leases.ended import list_claims
 from agent_sync.leases.identity import worktree_id
 from agent_sync.leases.intents import BEGINNINGS, Intent, Intents, Verb
 from agent_sync.leases.model import Lease, LeaseProof, LeaseState, Tip
@@ -23,7 +24,6 @@ from agent_sync.leases.results import (
     Listing,
     NotHeld,
     Unknown,
-    Unreadable,
     Won,
 )
 from agent_sync.leases.words import blocked_text
@@ -89,9 +89,7 @@ class LeaseKeeper:
         trouble = self.transport.fetch([CLAIMS])
         if trouble:
             return Unknown(Doubt.UNREACHABLE, trouble)
-        found = known_claims(self.transport)
-        tips = tuple(one for one in found if isinstance(one, Tip))
-        return Listing(tips, tuple(one for one in found if isinstance(one, Unreadable)))
+        return list_claims(self.transport, self._place)
 
     def probe(self, now: datetime) -> Probe:
         """Try what the remote takes, and remember the answer."""

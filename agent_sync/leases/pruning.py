@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 from agent_sync.errors import GitFailed
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.claim_refs import claim_ref
-from agent_sync.leases.model import Lease, LeaseState, Tip
 from agent_sync.leases.refs.compare_and_swap import RefChange, RefOrder, Swapped, SwapPlan, Tried, compare_and_swap
 from agent_sync.leases.refs.values import RefTransport
+from agent_sync.leases.results import EndedClaim
 from agent_sync.leases.rules import heard_of_at
 
 ATTEMPTS = 3
@@ -26,15 +26,14 @@ class DueRef:
     what: str
 
 
-def is_claim_over(lease: Lease, now: datetime, kept: timedelta) -> bool:
+def is_claim_over(claim: EndedClaim, now: datetime, kept: timedelta) -> bool:
     """Tell whether a claim ended so long ago that its ref may go: a later claim then begins at epoch 1."""
-    return lease.state is not LeaseState.HELD and now - heard_of_at(lease.renewed_at, now) >= kept
+    return now - heard_of_at(claim.at, now) >= kept
 
 
-def due_claim(tip: Tip) -> DueRef:
+def due_claim(claim: EndedClaim) -> DueRef:
     """Return an ended claim as a ref to be pruned."""
-    lease = tip.lease
-    return DueRef(claim_ref(lease.issue), tip.sha, lease.renewed_at, f"claim of #{lease.issue}, {lease.state}")
+    return DueRef(claim_ref(claim.issue), claim.sha, claim.at, f"claim of #{claim.issue}, {claim.state}")
 
 
 def prune(transport: RefTransport, due: Sequence[DueRef]) -> tuple[DueRef, ...]:

@@ -2,9 +2,11 @@
 
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 from agent_sync.lazy_dataclasses import dataclass
-from agent_sync.leases.model import Holder, LeaseMode, Tip
+from agent_sync.leases.model import Holder, LeaseMode, LeaseState, Tip
+from agent_sync.leases.refs.values import Where
 
 
 class Doubt(StrEnum):
@@ -64,12 +66,24 @@ class Unreadable:
     unknown: Unknown
 
 
+class EndedClaim(NamedTuple):
+    """A claim that was given back or whose work is done: its ref, how and when it ended, and whose holding it was."""
+
+    issue: int
+    sha: str
+    state: LeaseState
+    nonce: str
+    at: datetime
+    where: Where
+
+
 @dataclass(frozen=True)
 class Listing:
-    """Every claim ref there is: those that can be read, and those that cannot."""
+    """Every claim ref there is: those that are held, those that cannot be read, and those that have ended."""
 
     tips: tuple[Tip, ...] = ()
     unreadable: tuple[Unreadable, ...] = ()
+    ended: tuple[EndedClaim, ...] = ()
 
 
 LeaseOutcome = Won | NotHeld | Unknown

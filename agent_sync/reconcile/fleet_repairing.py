@@ -1,24 +1,26 @@
 """Reconciles all claims of a repository: one fetch, two requests for a hundred claims, a bounded number of writes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import assert_never
 
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError, MissingScope, NotFound
-from agent_sync.fleet.reading import read_fleet
+from agent_sync.fleet.reading import Fleet, read_fleet
 from agent_sync.lazy_dataclasses import dataclass
-from agent_sync.leases.claim_refs import claim_ref, transport_here
+from agent_sync.leases.claim_refs import ClaimRef, claim_ref, read_claims, transport_here
+from agent_sync.leases.ended import ended_claim
 from agent_sync.leases.identity import worktree_id
 from agent_sync.leases.model import LeaseState, Tip
 from agent_sync.leases.pruning import due_claim, prune
+from agent_sync.leases.refs.values import RefTransport
 from agent_sync.reconcile.fleet_comparison import ClaimSides, FleetDifference, FleetRemedy, fleet_differences
 from agent_sync.system import clock
 from agent_sync.task.decision.claims_seen import ClaimAsked
 from agent_sync.task.decision.facts import Card
 from agent_sync.task.decision.outside_text import one_line
 from agent_sync.task.freeing import free_expired
-from agent_sync.work.housekeeping import Retained, due_refs, rescues_here
+from agent_sync.work.housekeeping import Retained, prune_refs
 
 # So many repairs are made in one run; the next one makes the rest.
 MOST_REPAIRS = 20
@@ -46,8 +48,9 @@ class FleetCompared:
 
 def compare_all(context: Context) -> FleetCompared:
     """Return what differs about any claim of the repository."""
-    fleet, where = read_fleet(context), transport_here(context).where
-    tips = _wanted([tip for tip in fleet.tips if tip.where is where])
+    fleet, transport = read_fleet(context), transport_here(context)
+    where = transport.where
+    tips = [*(tip for tip in fleet.held if tip.where is where), *_oldest_ended(transport, fleet)]
     reason = "" if fleet.where is where else fleet.reason
     if not tips:
         return FleetCompared(0, (), reason)
@@ -83,16 +86,15 @@ def _cards(context: Context, tips: Sequence[Tip]) -> tuple[Mapping[int, Card], s
 
 def _prunable(context: Context) -> frozenset[str]:
     """Return the refs of ended claims that neither a work hook nor rescued files still need."""
-    view, rescues = rescues_here(context)
     any_age = Retained(timedelta(), timedelta.max)
-    return frozenset(one.ref for one in due_refs(view, rescues, clock.now(), any_age))
+    return frozenset(one.ref for one in prune_refs(context, clock.now(), any_age, dry_run=True).refs)
 
 
-def _wanted(tips: Sequence[Tip]) -> list[Tip]:
-    """Return every claim that is held, and the oldest of those that ended."""
-    held = [tip for tip in tips if tip.lease.state is LeaseState.HELD]
-    ended = sorted((tip for tip in tips if tip not in held), key=lambda tip: tip.lease.renewed_at)
-    return [*held, *ended[:MOST_ENDED]]
+def _oldest_ended(transport: RefTransport, fleet: Fleet) -> Iterator[Tip]:
+    """Return the oldest of the claims that have ended, read in full."""
+    oldest = sorted((one for one in fleet.ended if one.where is transport.where), key=lambda one: one.at)
+    refs = [ClaimRef(one.issue, one.sha) for one in oldest[:MOST_ENDED]]
+    yield from (one for one in read_claims(transport, refs) if isinstance(one, Tip))
 
 
 def _question(tip: Tip) -> ClaimAsked:
@@ -145,4 +147,4 @@ def _carry_out(context: Context, one: FleetDifference) -> str:
 
 def _prune(context: Context, tip: Tip) -> str:
     """Delete a claim ref, if it still is what it was."""
-    return "" if prune(transport_here(context), (due_claim(tip),)) else "the ref has changed meanwhile"
+    return "" if prune(transport_here(context), (due_claim(ended_claim(tip)),)) else "the ref has changed meanwhile"

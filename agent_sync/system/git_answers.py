@@ -19,7 +19,7 @@ _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _NAME = re.compile(r"(?:HEAD|refs/(?:heads|remotes|agentsync)(?:/(?!\.)[A-Za-z0-9_.+=@%-]+)+)")
 _SYMBOLIC = "ref: "
 _LARGEST = 4096
-_LARGEST_PACKED = 4 << 20
+_LARGEST_PACKED = 16 << 20
 _MOST_LINKS = 5
 # Two commits, who and when; a name and an address between them.
 _WORDS_OF_CHANGE = 4
@@ -57,8 +57,7 @@ def refs_below(place: Place, name: str) -> dict[str, str]:
     found = commit_at(place, name)
     if found:
         return {name: found}
-    packed = (line.partition(" ")[2] for line in _packed_lines(place) if f" {name}/" in line)
-    if os.path.lexists(os.path.join(place.common_dir, name)) or any(packed):
+    if os.path.lexists(os.path.join(place.common_dir, name)) or f" {name}/" in _packed_text(place):
         # A whole directory is git's to list.
         raise UnclearRef
     return {}
@@ -86,7 +85,8 @@ def last_change(place: Place, name: str) -> tuple[str, str] | None:
 def _remotes(place: Place) -> list[str]:
     """Return the remotes of which this clone has refs."""
     prefix = "refs/remotes/"
-    packed = {line.partition(prefix)[2].partition("/")[0] for line in _packed_lines(place) if f" {prefix}" in line}
+    lines = _packed_text(place).split(f" {prefix}")[1:]
+    packed = {line.partition("/")[0] for line in lines}
     try:
         with os.scandir(os.path.join(place.common_dir, prefix)) as found:
             return sorted(packed | {entry.name for entry in found if entry.is_dir()})
@@ -100,9 +100,9 @@ def _spelled_out(pattern: str, remotes: Sequence[str]) -> list[str]:
     return [pattern.replace("*", remote) for remote in remotes] if "*" in pattern else [pattern]
 
 
-def _packed_lines(place: Place) -> list[str]:
-    """Return the lines in which git keeps refs that have no file of their own."""
-    return _text(os.path.join(place.common_dir, "packed-refs"), _LARGEST_PACKED).split("\n")
+def _packed_text(place: Place) -> str:
+    """Return the lines in which git keeps refs that have no file of their own; there may be very many."""
+    return _text(os.path.join(place.common_dir, "packed-refs"), _LARGEST_PACKED)
 
 
 def _read_ref(place: Place, name: str) -> str:
@@ -124,8 +124,8 @@ def _refuse_odd_name(place: Place, name: str) -> None:
 
 
 def _packed(place: Place, name: str) -> str:
-    ending = f" {name}"
-    return next((line.partition(" ")[0] for line in _packed_lines(place) if line.endswith(ending)), "")
+    before, found, _ = _packed_text(place).partition(f" {name}\n")
+    return before.rpartition("\n")[2] if found else ""
 
 
 def _text(path: str, largest: int) -> str:

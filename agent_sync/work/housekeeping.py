@@ -7,12 +7,11 @@ from agent_sync.context import Context
 from agent_sync.errors import GitFailed
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.claim_refs import transport_here
-from agent_sync.leases.model import Tip
 from agent_sync.leases.pruning import DueRef, due_claim, is_claim_over, prune
 from agent_sync.leases.refs.values import RESCUE, RefTransport, Where
 from agent_sync.system import git_branches
 from agent_sync.work.hook.names import issue_of_rescue
-from agent_sync.work.hook.reading import look
+from agent_sync.work.hook.reading import look, look_at_all
 from agent_sync.work.hook.states import ACTIVE
 from agent_sync.work.hook.view import WorkView
 from agent_sync.work.rescue import restore_command
@@ -54,15 +53,19 @@ def retained(context: Context) -> Retained:
 
 def rescues_here(context: Context) -> tuple[WorkView, tuple[Rescue, ...]]:
     """Return every rescue there is, the oldest first."""
-    view, transport = _look(context)
+    transport = transport_here(context)
+    view = look(transport, context.settings.lease.allowance_s)
+    _fetch_rescues(transport, view)
     return view, rescues_in(context, transport, view)
 
 
 def prune_refs(context: Context, now: datetime, kept: Retained, *, dry_run: bool = False) -> Pruned:
     """Delete the refs of claims that ended long ago, and rescues that no work has needed for as long."""
-    view, transport = _look(context)
+    transport = transport_here(context)
+    view = look_at_all(context, transport)
     if view.trouble:
         raise GitFailed(f"The remote cannot be reached: {view.trouble}.", attempted="pruning refs")
+    _fetch_rescues(transport, view)
     found = due_refs(view, rescues_in(context, transport, view), now, kept)
     return Pruned(found if dry_run else prune(transport, found), view.notes)
 
@@ -73,13 +76,10 @@ def due_refs(view: WorkView, rescues: Iterable[Rescue], now: datetime, kept: Ret
     old = [one for one in rescues if not one.is_needed and now - one.kept_since >= kept.rescues]
     held_back = {one.issue for one in rescues} - {one.issue for one in old}
     at_work = {seen.hook.status.nonce for seen in view.hooks.values() if seen.hook and seen.hook.state in ACTIVE}
-    tips = (tip for _, tip in sorted(view.claims.items()) if isinstance(tip, Tip))
     ended = [
-        due_claim(tip)
-        for tip in tips
-        if is_claim_over(tip.lease, now, kept.claims)
-        and tip.lease.issue not in held_back
-        and tip.lease.nonce not in at_work
+        due_claim(one)
+        for one in sorted(view.ended, key=lambda one: one.issue)
+        if is_claim_over(one, now, kept.claims) and one.issue not in held_back and one.nonce not in at_work
     ]
     # Rescues first: a claim that goes lets its epochs begin anew, and with them the names of its rescues.
     return (*(DueRef(one.ref, one.sha, one.kept_since, f"rescue of #{one.issue}") for one in old), *ended)
@@ -108,11 +108,8 @@ def rescues_in(context: Context, transport: RefTransport, view: WorkView) -> tup
     return tuple(sorted(found, key=lambda one: (one.kept_since, one.ref)))
 
 
-def _look(context: Context) -> tuple[WorkView, RefTransport]:
-    transport = transport_here(context)
-    view = look(transport, context.settings.lease.allowance_s)
+def _fetch_rescues(transport: RefTransport, view: WorkView) -> None:
     if not view.trouble and view.where is Where.REMOTE:
         trouble = transport.fetch([RESCUE])
         if trouble:
             raise GitFailed(f"The rescues could not be read: {trouble}.", attempted="reading refs")
-    return view, transport

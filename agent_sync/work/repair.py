@@ -36,7 +36,7 @@ class RepairResult:
 
 def examine(context: Context) -> tuple[WorkView, tuple[HookFinding, ...]]:
     """Return everything as it is now, and what is wrong with it."""
-    view = view_here(context)
+    view = view_here(context, all_claims=True)
     return view, findings(view, clock.now())
 
 
@@ -49,7 +49,7 @@ def _repair_one(context: Context, finding: HookFinding) -> RepairResult:
     if finding.repair is Repair.TELL:
         return RepairResult(finding, is_done=False)
     try:
-        done = carry_out(context, lambda view, now: _order(context, view, finding, now))
+        done = carry_out(context, lambda view, now: _order(context, view, finding, now), issue=finding.issue)
         if finding.repair is Repair.GIVE_UP and done.value:
             ask_human(context, done.value)
     except AgentSyncError as error:

@@ -6,9 +6,10 @@ import pytest
 from support.leases import git
 from support.work_hooks import NOW
 
-from agent_sync.leases.model import Holder, Lease, LeaseMode, LeaseState
+from agent_sync.leases.model import LeaseState
 from agent_sync.leases.pruning import DueRef, is_claim_over, prune
-from agent_sync.leases.refs.values import CLAIMS, NewCommit, RefUpdate
+from agent_sync.leases.refs.values import CLAIMS, NewCommit, RefUpdate, Where
+from agent_sync.leases.results import EndedClaim
 
 SEVEN, EIGHT = f"{CLAIMS}7", f"{CLAIMS}8"
 DAY = timedelta(days=1)
@@ -44,28 +45,16 @@ def test_what_is_gone_is_not_deleted_twice(shared):
 
 
 @pytest.mark.parametrize(
-    ("state", "age", "is_over"),
+    ("age", "is_over"),
     [
-        (LeaseState.DONE, 30 * DAY, True),
-        (LeaseState.RELEASED, 31 * DAY, True),
-        (LeaseState.DONE, 29 * DAY, False),
-        (LeaseState.HELD, 300 * DAY, False),
+        (30 * DAY, True),
+        (31 * DAY, True),
+        (29 * DAY, False),
         # Dated in the future by a wrong clock: it counts as now.
-        (LeaseState.DONE, -300 * DAY, False),
+        (-300 * DAY, False),
     ],
 )
-def test_claims_that_may_go(state, age, is_over):
-    """A claim goes so many days after it ended, and never while it is held."""
-    holder = Holder(host="h", user="u", worktree="w")
-    lease = Lease(
-        issue=7,
-        holder=holder,
-        epoch=3,
-        nonce="e" * 32,
-        state=state,
-        acquired_at=NOW - age,
-        renewed_at=NOW - age,
-        ttl_s=60.0,
-        mode=LeaseMode.AUTO,
-    )
-    assert is_claim_over(lease, NOW, 30 * DAY) is is_over
+def test_claims_that_may_go(age, is_over):
+    """A claim goes so many days after it ended."""
+    ended = EndedClaim(7, "a" * 40, LeaseState.DONE, "e" * 32, NOW - age, Where.REMOTE)
+    assert is_claim_over(ended, NOW, 30 * DAY) is is_over

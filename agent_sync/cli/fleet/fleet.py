@@ -14,7 +14,7 @@ from agent_sync.context import Context
 from agent_sync.fleet.look import seen_of
 from agent_sync.fleet.projection import FleetView, as_json, project
 from agent_sync.fleet.reading import Fleet, FleetHook, WorktreeClaim, read_fleet
-from agent_sync.leases.model import Lease, LeaseState, Tip
+from agent_sync.leases.model import Lease, Tip
 from agent_sync.leases.refs.values import Where
 from agent_sync.leases.rules import expires_at, is_expired
 from agent_sync.leases.words import span
@@ -61,8 +61,7 @@ def _draw(view: FleetView, now: datetime) -> None:
 
 def rows_of(seen: Fleet, now: datetime, *, allowance_s: float) -> list[dict[str, Any]]:
     """Return one row for every lease that is held and for every claim here without one, by issue."""
-    held = [tip for tip in seen.tips if tip.lease.state is LeaseState.HELD]
-    rows = [_lease_row(tip, seen.here, now, allowance_s) for tip in held]
+    rows = [_lease_row(tip, seen.here, now, allowance_s) for tip in seen.held]
     rows += [_unreadable_row(one.issue, one.unknown.reason) for one in seen.unreadable]
     shown = {row["root"] for row in rows}
     rows += [_local_row(one) for one in seen.here if one.root not in shown]

@@ -7,11 +7,12 @@ from agent_sync.errors import AgentSyncError, GitFailed, GitHubDown, RateLimited
 from agent_sync.gateway.port import Gateway
 from agent_sync.gateway.ref_values import ApiCommit, Signature
 from agent_sync.lazy_dataclasses import dataclass
-from agent_sync.leases.refs.git_objects import has_object, set_ref
+from agent_sync.leases.refs.git_objects import missing_commits, set_refs
 from agent_sync.leases.refs.git_refs import EMAIL, NAME
 from agent_sync.leases.refs.mirrored import mirror_commit, mirror_history
 from agent_sync.leases.refs.transports import RemoteTransport
 from agent_sync.leases.refs.values import (
+    CLAIMS,
     OURS,
     RESCUE,
     BranchHead,
@@ -42,7 +43,7 @@ class ApiTransport(RemoteTransport):
     def fetch(self, names: Sequence[str]) -> str:
         """Read the refs and whatever they are at that is not here yet; return what went wrong, if anything."""
         try:
-            for name in names:
+            for name in _joined(names):
                 self._bring(name)
         except AgentSyncError as error:
             return str(error)
@@ -82,8 +83,7 @@ class ApiTransport(RemoteTransport):
         return self._push_branch(branch) if branch else Pushed(PushResult.LANDED)
 
     def _note_own(self, updates: Sequence[RefUpdate]) -> None:
-        for update in updates:
-            set_ref(self.git, self._stored(update.ref), update.new)
+        set_refs(self.git, {self._stored(update.ref): update.new for update in updates})
 
     def _bring(self, name: str) -> None:
         if name.startswith(RESCUE):
@@ -95,9 +95,10 @@ class ApiTransport(RemoteTransport):
         there = {ref: sha for ref, sha in self.api.refs_below(name).items() if _is_meant(ref, name)}
         here = {ref.name: ref.sha for ref in self.known(name)}
         changed = {ref: sha for ref, sha in there.items() if here.get(ref) != sha}
-        missing = [sha for sha in dict.fromkeys(changed.values()) if not has_object(self.git, sha, "commit")]
+        missing = missing_commits(self.git, list(dict.fromkeys(changed.values())))
         if len(missing) > FEW:
             super().fetch([name])
+            missing = missing_commits(self.git, missing)
         for sha in missing:
             mirror_history(self.git, self.api, sha)
         gone = [RefUpdate(ref, "", "") for ref in here if ref not in there]
@@ -107,6 +108,12 @@ class ApiTransport(RemoteTransport):
 def api_of(transport: RemoteTransport, connect: Callable[[], Gateway]) -> ApiTransport:
     """Return the same refs through GitHub's interface."""
     return ApiTransport(transport.git, transport.remote, transport.limit_s, transport.branches, connect)
+
+
+def _joined(names: Sequence[str]) -> Sequence[str]:
+    """Return what to ask for, one request each: beyond a few claims, all of them."""
+    claims = [name for name in names if name.startswith(CLAIMS)]
+    return names if len(claims) <= FEW else [*(name for name in names if name not in claims), CLAIMS]
 
 
 def _is_meant(ref: str, name: str) -> bool:

@@ -1,6 +1,14 @@
 """Single objects and refs of this clone, for what comes through GitHub's interface; one function per question."""
 
+from collections.abc import Mapping, Sequence
+
 from agent_sync.system.git import Git
+
+
+def missing_commits(git: Git, shas: Sequence[str]) -> list[str]:
+    """Return which of these commits this clone does not have, with one process however many there are."""
+    kinds = git.sizes(shas).split(b"\n")[:-1] if shas else []
+    return [sha for sha, line in zip(shas, kinds, strict=True) if line.split(b" ")[1:2] != [b"commit"]]
 
 
 def has_object(git: Git, sha: str, kind: str) -> bool:
@@ -18,6 +26,10 @@ def store_tree(git: Git, lines: str) -> None:
     git.ask("mktree", "--missing", stdin=lines)
 
 
-def set_ref(git: Git, ref: str, sha: str) -> None:
-    """Note where a ref was seen elsewhere; without a sha, that it is gone."""
-    git.ask("update-ref", "--no-deref", *([ref, sha] if sha else ["-d", ref]))
+def set_refs(git: Git, seen: Mapping[str, str]) -> None:
+    """Note where refs were seen elsewhere; without a sha, that one is gone."""
+    orders = [f"update {ref} {sha}\n" if sha else f"delete {ref}\n" for ref, sha in seen.items()]
+    if orders and git.ask("update-ref", "--no-deref", "--stdin", stdin="".join(orders)).status:
+        # One that cannot be noted, such as somebody's ref to what is not here, must not keep the others from it.
+        for order in orders:
+            git.ask("update-ref", "--no-deref", "--stdin", stdin=order)

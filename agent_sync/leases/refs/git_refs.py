@@ -1,8 +1,10 @@
 """What git is asked about refs and objects of ours, one function per question; only the transports call them."""
 
+import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 
 from agent_sync.errors import GitFailed
@@ -31,7 +33,10 @@ _DIED = 128
 _MOVED = frozenset("*+ -")
 _REFUSED = "!"
 _PATIENT = ("-c", "core.filesRefLockTimeout=5000")
+_PACKING = b'"pack-objects"'
 _FIELD = "\x1f"
+# Git writes a file for every ref that it fetches, and reads each of them in every later fetch and push.
+MOST_LOOSE = 1000
 
 
 def push(  # noqa: PLR0913  # one push has as many sides
@@ -54,14 +59,15 @@ def push(  # noqa: PLR0913  # one push has as many sides
     options = ["--atomic", "--porcelain", "--no-signed", *own, *leases]
     refs = {update.ref for update in updates}
     with tempfile.TemporaryDirectory(prefix="agent-sync-") as directory:
-        packets = Path(directory) / "packets"
-        traced = {"GIT_TRACE_PACKET": str(packets)}
+        # Git's own account of its steps; a trace of what it is told would hold every ref of the repository.
+        steps = Path(directory) / "steps"
+        traced = {"GIT_TRACE2_EVENT": str(steps), "GIT_TRACE2_EVENT_BRIEF": "1"}
         try:
             done = git.talk(url or address, "push", *options, "--", address, *specs, variables=traced, timeout=limit_s)
         except GitFailed as error:
             return Pushed(PushResult.SILENT, str(error))
         # Git dies of a connection in the same way before and after it has asked for the change.
-        was_sent = done.status != _DIED or _is_sent(packets, refs)
+        was_sent = done.status != _DIED or _is_sent(steps, updates)
     return Pushed(_push_result(done, refs), _git_message(done), was_sent=was_sent)
 
 
@@ -75,12 +81,12 @@ def push_trouble(git: Git, address: str, ref: str, *, url: str, limit_s: float) 
     return (_git_message(done) or f"git push ended with {done.status}") if done.status else ""
 
 
-def _is_sent(packets: Path, refs: set[str]) -> bool:
-    """Tell from what git has written to the wire whether it asked for a change of any of the refs."""
-    if not packets.exists():
-        return False
-    sent = (line.partition("> ")[2] for line in packets.read_text(errors="replace").splitlines())
-    return any(ref in line for line in sent for ref in refs)
+def _is_sent(steps: Path, updates: Sequence[RefUpdate]) -> bool:
+    """Tell from git's account of a push whether it may have asked for a change.
+
+    No ref moves before its objects have arrived, and they are packed after all was asked; a deletion needs none.
+    """
+    return not all(update.new for update in updates) or (steps.exists() and _PACKING in steps.read_bytes())
 
 
 def _push_result(done: FinishedProcess, refs: set[str]) -> PushResult:
@@ -120,6 +126,20 @@ def fetch(  # noqa: PLR0913  # one fetch has as many sides
     except GitFailed as error:
         return str(error)
     return (_git_message(done) or f"git fetch ended with {done.status}") if done.status else ""
+
+
+def pack_if_many(git: Git, folder: str) -> None:
+    """Have git gather its refs in one file where too many below a folder have files of their own."""
+    if git.place is None:
+        return
+    try:
+        with os.scandir(Path(git.place.common_dir) / folder) as entries:
+            is_many = next(islice(entries, MOST_LOOSE, None), None) is not None
+    except OSError:
+        return
+    if is_many:
+        # As `git gc` does; whoever holds the lock does the same, or the next fetch finds them again.
+        git.ask("pack-refs", "--all")
 
 
 def names_there(git: Git, address: str, names: Sequence[str], *, url: str, limit_s: float) -> frozenset[str]:

@@ -43,7 +43,7 @@ class _GitRefs:
     def known(self, name: str, *, with_kinds: bool = False) -> tuple[FoundRef, ...]:
         """Return a ref and all below it as this clone has them."""
         found = git_refs.list_refs(self.git, self._stored(name), with_kinds=with_kinds)
-        return tuple(replace(ref, name=ref.name.replace(self.prefix, OURS, 1)) for ref in found)
+        return tuple(FoundRef(ref.name.replace(self.prefix, OURS, 1), ref.sha, ref.kind) for ref in found)
 
     def read(self, files: Sequence[FileAt], *, largest: int) -> list[Blob]:
         """Return files of commits that this clone has."""
@@ -98,7 +98,11 @@ class RemoteTransport(_GitRefs):
         # A rescue is a child of the code's commits: saying which of them are here saves bringing all.
         is_code = any(name.startswith(RESCUE) for name in names)
         limit_s = self.limit_s
-        return git_refs.fetch(self.git, self.remote.address, specs, url=self.url, limit_s=limit_s, is_code=is_code)
+        trouble = git_refs.fetch(self.git, self.remote.address, specs, url=self.url, limit_s=limit_s, is_code=is_code)
+        for name in names:
+            if name.endswith("/"):
+                git_refs.pack_if_many(self.git, self._stored(name))
+        return trouble
 
     def above(self, name: str) -> str:
         """Return a ref of the remote that is in the way of another; a remote that does not answer has none."""

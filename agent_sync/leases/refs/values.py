@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from agent_sync.lazy_dataclasses import dataclass
 
@@ -66,8 +66,7 @@ class Pushed:
     was_sent: bool = True
 
 
-@dataclass(frozen=True)
-class FoundRef:
+class FoundRef(NamedTuple):
     """A ref and the object it is at; `kind` is that object's, where it was asked for."""
 
     name: str

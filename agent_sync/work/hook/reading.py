@@ -6,7 +6,8 @@ from dataclasses import replace
 from agent_sync.context import Context
 from agent_sync.errors import BadHook, HookTooNew
 from agent_sync.lazy_dataclasses import dataclass
-from agent_sync.leases.claim_refs import claim_ref, known_claims, transport_here
+from agent_sync.leases.claim_refs import claim_ref, known_refs, read_claims, transport_here
+from agent_sync.leases.ended import list_claims
 from agent_sync.leases.model import Tip
 from agent_sync.leases.refs.values import CLAIMS, HOOKS, Blob, FileAt, PastCommit, RefTransport
 from agent_sync.leases.results import Unreadable
@@ -33,6 +34,8 @@ from agent_sync.work.hook.wording import writable
 
 # Far more than the steps of any worker's tasks in a year; what lies before is left out, and said to be.
 MOST_COMMITS = 1000
+# The claims of more hooks than these are fetched with all others: git compares every name with every ref.
+MOST_BY_NAME = 50
 PATHS = (STATUS, TASK, CONTEXT, RESULT, HANDOFF, ATTEMPTS, INPUT_HASH, OUTPUT_HASH)
 
 
@@ -45,10 +48,10 @@ class HookRef:
     trouble: str = ""
 
 
-def view_here(context: Context, *, limit_s: float = NETWORK_LIMIT) -> WorkView:
-    """Return all hooks and claims as they are now; a result that was changed after it was given says so."""
+def view_here(context: Context, *, limit_s: float = NETWORK_LIMIT, all_claims: bool = False) -> WorkView:
+    """Return all hooks and their claims as they are now; a result that was changed after it was given says so."""
     transport = transport_here(context, limit_s=limit_s)
-    view = look(transport, context.settings.lease.allowance_s)
+    view = look_at_all(context, transport) if all_claims else look(transport, context.settings.lease.allowance_s)
     given = {name: seen for name, seen in view.hooks.items() if seen.hook and seen.hook.result}
     if not given:
         return view
@@ -73,11 +76,42 @@ def changed_results(commits: Sequence[HookCommit]) -> dict[WorkerName, tuple[str
 
 
 def look(transport: RefTransport, allowance_s: float, *, issue: int | None = None) -> WorkView:
-    """Return all hooks, and one claim or all, as they are now; the last fetched view where nothing can be fetched."""
-    claim = claim_ref(issue) if issue else CLAIMS
-    trouble = transport.fetch([HOOKS, claim])
-    claims = {_issue(one): one for one in known_claims(transport, claim)}
-    return WorkView(transport.where, known_hooks(transport), claims, trouble, allowance_s)
+    """Return all hooks, and one claim or those of the hooks, as they are now; as last fetched where nothing can be.
+
+    Hooks and claims change together, so one fetch brings both. Work that has come since the last look makes another.
+    """
+    asked = frozenset({issue}) if issue else _issues_of(known_hooks(transport))
+    trouble = transport.fetch(_names(asked))
+    hooks = known_hooks(transport)
+    while not (trouble or issue or _issues_of(hooks) <= asked):
+        asked |= _issues_of(hooks)
+        trouble = transport.fetch(_names(asked))
+        hooks = known_hooks(transport)
+    return WorkView(transport.where, hooks, _claims_of(transport, asked), trouble, allowance_s)
+
+
+def look_at_all(context: Context, transport: RefTransport) -> WorkView:
+    """Return all hooks and all claims as they are now; of claims that have ended, those of hooks in full."""
+    trouble = transport.fetch([HOOKS, CLAIMS])
+    hooks, found = known_hooks(transport), list_claims(transport, context.place)
+    claims = {_issue(one): one for one in (*found.tips, *found.unreadable)}
+    claims |= _claims_of(transport, _issues_of(hooks) - claims.keys())
+    return WorkView(transport.where, hooks, claims, trouble, context.settings.lease.allowance_s, found.ended)
+
+
+def _names(issues: frozenset[int]) -> list[str]:
+    return [HOOKS, *(map(claim_ref, sorted(issues)) if len(issues) <= MOST_BY_NAME else [CLAIMS])]
+
+
+def _issues_of(hooks: Mapping[WorkerName, HookSeen]) -> frozenset[int]:
+    issues = (seen.hook.status.issue for seen in hooks.values() if seen.hook)
+    return frozenset(issue for issue in issues if issue)
+
+
+def _claims_of(transport: RefTransport, issues: frozenset[int]) -> dict[int, Tip | Unreadable]:
+    """Return the claims of some issues as this clone knows them."""
+    refs = [ref for issue in sorted(issues) for ref in known_refs(transport, claim_ref(issue))]
+    return {_issue(one): one for one in read_claims(transport, refs)}
 
 
 def known_hooks(transport: RefTransport) -> dict[WorkerName, HookSeen]:

@@ -8,7 +8,7 @@ from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.claim_refs import claim_ref
 from agent_sync.leases.model import LeaseState, Tip
 from agent_sync.leases.refs.values import Where
-from agent_sync.leases.results import Unreadable
+from agent_sync.leases.results import EndedClaim, Unreadable
 from agent_sync.leases.rules import ALLOWANCE_S, is_expired
 from agent_sync.task.decision.outside_text import quoted
 from agent_sync.work.hook.evidence import disagreements
@@ -68,6 +68,8 @@ class WorkView:
     claims: Mapping[int, Tip | Unreadable] = field(default_factory=dict)
     trouble: str = ""
     allowance_s: float = ALLOWANCE_S
+    # Only where all claims were looked at; of these, none but those of hooks is among the claims.
+    ended: tuple[EndedClaim, ...] = ()
 
     @property
     def shas(self) -> dict[str, str]:
