@@ -155,6 +155,37 @@ def test_torn_segment_line_is_missed(store):
     assert store.integrity(store.read()) == BrokenAt(0)
 
 
+@pytest.mark.parametrize("field", EVENT_FIELDS)
+def test_quick_check_reads_what_hook_json_holds_and_the_last_archived_event(store, field):
+    """A summary notices any change of the newest events, and reads none of the earlier ones."""
+    text, segment = (store.directory / "hook.json").read_text(), store.directory / "hook-history-0000.jsonl"
+    first = json.loads(text)["history"][0]["seq"]
+    values = json.loads(text)
+    event = values["history"][100]
+    event[field] = {"number": -1} if field == "details" else flipped(field, event[field], ("history",))
+    assert store.integrity(rewritten(store, values), is_whole=False) == BrokenAt(first + 100)
+    (store.directory / "hook.json").write_text(text)
+    lines = segment.read_text().splitlines(keepends=True)
+    segment.write_text("".join(["not an event\n", *lines[1:]]))
+    assert store.integrity(store.read(), is_whole=False) == Intact()
+    assert store.integrity(store.read()) == BrokenAt(0)
+    event = json.loads(lines[-1])
+    event[field] = {"number": -1} if field == "details" else flipped(field, event[field], ("history",))
+    segment.write_text("".join([*lines[:-1], json.dumps(event) + "\n"]))
+    assert store.integrity(store.read(), is_whole=False) == BrokenAt(first - 1)
+
+
+def test_quick_check_passes_over_what_a_killed_writer_left(store):
+    """Lines behind the last settled event, however many, and half a line are no damage; a lost segment is."""
+    segment = store.directory / "hook-history-0000.jsonl"
+    settled = segment.read_bytes()
+    segment.write_bytes(settled + b'{"seq": 99999}\n' * 10_000 + b'{"se')
+    assert store.integrity(store.read(), is_whole=False) == Intact()
+    count = store.read().archive.events
+    segment.unlink()
+    assert store.integrity(store.read(), is_whole=False) == BrokenAt(count - 1)
+
+
 def test_change_from_outside_is_noted(store):
     """The write that goes on from a file somebody else has changed says so in the log."""
     values = json.loads((store.directory / "hook.json").read_text())

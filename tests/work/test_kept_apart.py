@@ -38,7 +38,7 @@ def test_overview_brings_no_rescued_files(fleet):
     (one.root / "big.bin").write_bytes(b"x" * 1000)
     hand_off(one.context(), "w1", HandoffNote())
     seen = looked_over(two.context())
-    assert ([tip.lease.issue for tip in seen.tips], [hook.worker for hook in seen.hooks]) == ([42], ["main/w1"])
+    assert ([tip.lease.issue for tip in seen.held], [hook.worker for hook in seen.hooks]) == ([42], ["main/w1"])
     assert "rescue" not in two.git("for-each-ref", "--format=%(refname)")
 
 

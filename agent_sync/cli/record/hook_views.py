@@ -15,6 +15,7 @@ from agent_sync.record import keep
 from agent_sync.record.crash.owner import SystemProcesses, owner_standing
 from agent_sync.record.disk.contents import HOOK_MD
 from agent_sync.record.disk.store import OpenRecord
+from agent_sync.record.machine.machine import count_of
 from agent_sync.record.machine.model import Record
 from agent_sync.record.machine.states import OwnerStanding, RecordMove
 from agent_sync.record.page.render import page
@@ -23,6 +24,7 @@ from agent_sync.record.receipts.proof import valid_ids
 from agent_sync.system import clock
 from agent_sync.task.decision.outside_text import one_line
 
+INTACT = "intact"
 _LIVES = {
     OwnerStanding.ALIVE: "alive",
     OwnerStanding.GONE: "gone",
@@ -39,7 +41,8 @@ _LIVES = {
 def status(ctx: click.Context, *, task: str, as_json: bool) -> None:
     """Show the state of this worktree's task, with what git says now, and whether its record is intact.
 
-    Nothing is written. Exit code 0, 1 if no task is recorded, 5 if the record is damaged or was changed by hand.
+    Nothing is written. Exit code 0, 1 if no task is recorded, 5 if the record is damaged or was changed by hand. Of a
+    long history the newest events are checked, those that hook.json holds; `agent-sync doctor` checks all of them.
 
     \b
     Examples:
@@ -53,7 +56,6 @@ def status(ctx: click.Context, *, task: str, as_json: bool) -> None:
         # Whether the record holds is what was asked.
         error.exit_status = Exit.INVALID
         raise
-    found = opened.store.integrity(opened.record)
     opened = shown_now(context, opened)
     values = status_values(context, opened, clock.now())
     if as_json:
@@ -61,7 +63,7 @@ def status(ctx: click.Context, *, task: str, as_json: bool) -> None:
     else:
         for line in _lines(opened.record, values, clock.now()):
             click.echo(line)
-    ctx.exit(Exit.OK if isinstance(found, Intact) else Exit.INVALID)
+    ctx.exit(Exit.OK if values["integrity"] == INTACT else Exit.INVALID)
 
 
 @click.command("show")
@@ -78,7 +80,7 @@ def show(ctx: click.Context, *, task: str) -> None:
     """
     context = context_here(keeps_record=False)
     opened = task_here(context, task)
-    found = opened.store.integrity(opened.record)
+    found = opened.store.integrity(opened.record, is_whole=False)
     click.echo(page(shown_now(context, opened).record, context.environment), nl=False)
     if not isinstance(found, Intact):
         click.echo(f"warning: the record is not as agent-sync wrote it: {integrity_text(found)}", err=True)
@@ -115,7 +117,9 @@ def status_values(context: Context, opened: OpenRecord, now: datetime) -> dict[s
         "receipts_listed": len(record.receipts),
         "receipts_valid": len(valid_ids(record, context.environment)),
         "owner": record.owner.model_dump() | {"standing": owner_standing(record.owner, SystemProcesses())},
-        "integrity": integrity_text(store.integrity(record)),
+        "integrity": integrity_text(store.integrity(record, is_whole=False)),
+        "events": count_of(record),
+        "events_checked": len(record.history) + bool(record.archive.events),
         "damaged_copies": [str(path) for path in store.damaged_copies()],
         "path": str(store.directory),
         "updated_at": record.updated_at.isoformat(),
@@ -127,7 +131,7 @@ def integrity_text(found: Integrity) -> str:
     """Return in a few words whether a record is as agent-sync wrote it."""
     match found:
         case Intact():
-            return "intact"
+            return INTACT
         case ChangedOutside(seq=seq):
             return "changed outside agent-sync" + ("" if seq is None else f" (event {seq})")
         case Restored(file=file):
@@ -159,11 +163,17 @@ def _lines(record: Record, values: dict[str, Any], now: datetime) -> list[str]:
         "Last Checkpoint": checkpoint_line(record, now) + about,
         "Receipts": _receipts(values),
         "Owner": owner,
-        "Integrity": values["integrity"],
+        "Integrity": values["integrity"] + _unchecked(values),
         "Damaged Copies": ", ".join(values["damaged_copies"]),
         "Record": f"{values['path']}/{HOOK_MD}",
     }
     return [f"{name}: {value}" for name, value in lines.items() if value]
+
+
+def _unchecked(values: dict[str, Any]) -> str:
+    """Say that events which hook.json no longer holds were not read, and what reads them."""
+    earlier = values["events"] - values["events_checked"]
+    return f" ({earlier} earlier events: agent-sync doctor)" if earlier else ""
 
 
 def _receipts(values: dict[str, Any]) -> str:
@@ -229,7 +239,7 @@ def record_seen(context: Context) -> RecordView:
         f"Hook State: {standing_of(record)}",
         f"Last Checkpoint: {checkpoint_line(record, clock.now())}",
     )
-    changed = () if values["integrity"] == "intact" else (f"Integrity: {values['integrity']}",)
+    changed = () if values["integrity"] == INTACT else (f"Integrity: {values['integrity']}",)
     return RecordView(values, (*lines, *changed))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from agent_sync.record.disk.contents import file_end, number_of
+from agent_sync.record.disk.contents import file_end, last_lines, number_of
 from agent_sync.record.machine.model import Event, Record
 from agent_sync.system import files
 
@@ -28,11 +28,30 @@ def archived_events(directory: Path, record: Record) -> list[Event]:
     """Return the events the record has archived, up to the first that cannot be read."""
     found: list[Event] = []
     for line in _lines(directory, record.archive.events):
-        try:
-            found.append(Event.model_validate_json(line))
-        except ValueError:
+        event = _event(line)
+        if event is None:
             break
+        found.append(event)
     return found[: record.archive.events]
+
+
+def last_archived(directory: Path, record: Record) -> Event | None:
+    """Return the newest of the events the record has archived, from the end of its file; None where it is not there."""
+    seq = record.archive.events - 1
+    file = segment_of(directory, seq)
+    # What a killed writer left behind it is rarely much; where it is, the whole file is read.
+    for lines in (last_lines(file), list(_whole_lines(file))):
+        for line in reversed(lines):
+            if number_of(line) == seq:
+                return _event(line)
+    return None
+
+
+def _event(line: bytes) -> Event | None:
+    try:
+        return Event.model_validate_json(line)
+    except ValueError:
+        return None
 
 
 def _lines(directory: Path, count: int) -> Iterator[bytes]:

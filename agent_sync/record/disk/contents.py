@@ -155,6 +155,12 @@ def file_end(path: Path) -> FileEnd:
     return FileEnd(tail.start + len(complete), next((number for number in numbers if number is not None), None))
 
 
+def last_lines(path: Path) -> list[bytes]:
+    """Return the last lines of a file that were written to their end; the first of them may lack its beginning."""
+    tail = _tail(path, _TAIL)
+    return tail.content.split(b"\n")[:-1] if tail else []
+
+
 def _tail(path: Path, size: int | None) -> _Tail | None:
     try:
         with path.open("rb") as file:

@@ -10,12 +10,12 @@ from typing import NamedTuple
 from agent_sync.errors import BadInput, BadRecord, IllegalMove, NoRecord, RecordUnavailable
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.record.disk import contents
-from agent_sync.record.disk.archive import archive_events, archived_events
+from agent_sync.record.disk.archive import archive_events, archived_events, last_archived
 from agent_sync.record.disk.contents import LARGEST
 from agent_sync.record.machine.machine import digest, is_digest_right, with_move
 from agent_sync.record.machine.model import Event, Record
 from agent_sync.record.machine.states import TERMINAL, RecordMove
-from agent_sync.record.receipts.integrity import Integrity, Restored, integrity_of
+from agent_sync.record.receipts.integrity import Integrity, Restored, integrity_of, recent_integrity_of
 from agent_sync.system import files
 from agent_sync.system.files import LockToken
 
@@ -194,13 +194,17 @@ class RecordStore:
         record = self.read()
         return self._archived(record) if record else []
 
-    def integrity(self, record: Record) -> Integrity:
-        """Return whether the record, with all its archived events, is as agent-sync wrote it."""
+    def integrity(self, record: Record, *, is_whole: bool = True) -> Integrity:
+        """Return whether the record is as agent-sync wrote it, with all its archived events or the last of them."""
         with disk_errors("reading the recovery record"):
             found = latest_generation(self.directory)
         if found and found.is_previous:
             return Restored(HOOK_JSON)
-        return integrity_of(found.record if found else record, self._archived(record))
+        record = found.record if found else record
+        if is_whole or not record.archive.events:
+            return integrity_of(record, self._archived(record))
+        with disk_errors("reading the archived events"):
+            return recent_integrity_of(record, last_archived(self.directory, record))
 
     def damaged_copies(self) -> tuple[Path, ...]:
         """Return the copies of damaged generations."""

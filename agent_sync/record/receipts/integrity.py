@@ -39,12 +39,23 @@ Integrity = Intact | ChangedOutside | Restored | BrokenAt
 
 def integrity_of(record: Record, archived: Sequence[Event]) -> Integrity:
     """Return what the hashes say of a record with its archived events."""
-    seq = broken_at(record, archived)
-    if seq is not None:
-        return BrokenAt(seq)
+    return _judged(record, broken_at(record, archived), (*archived, *record.history))
+
+
+def recent_integrity_of(record: Record, last: Event | None) -> Integrity:
+    """Return what the hashes say of what hook.json holds, and of the archived event behind which that begins."""
+    count, head = record.archive.events, record.archive.head
+    if last is None or last.hash != head or last.hash != event_hash(last):
+        return BrokenAt(count - 1)
+    return _judged(record, _first_break(record.history, after=head, seq=count), record.history)
+
+
+def _judged(record: Record, broken: int | None, events: Iterable[Event]) -> Integrity:
+    if broken is not None:
+        return BrokenAt(broken)
     if not is_digest_right(record):
         return ChangedOutside()
-    noted = [event.seq for event in (*archived, *record.history) if event.trigger is RecordMove.CHANGED_OUTSIDE]
+    noted = [event.seq for event in events if event.trigger is RecordMove.CHANGED_OUTSIDE]
     return ChangedOutside(noted[-1]) if noted else Intact()
 
 
