@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import get_args
 
 import click
+from document_types import document_types
 from plugin_files import leftover_pages, plugin_files
 from pydantic import BaseModel
 from scale_tables import scale_tables
@@ -151,6 +152,7 @@ def files() -> dict[Path, str]:
         SCHEMAS / "gate.schema.json": schema(ConfigFile, ".gauntlet/config.yml"),
         SCHEMAS / "gate-check.schema.json": schema(CheckFile, ".gauntlet/checks/NAME.yml"),
         SCHEMAS / "gate-review.schema.json": schema(ReviewFile, ".gauntlet/reviews/NAME.yml"),
+        ROOT / "agent_sync" / "gateway" / "document_types.txt": document_types(),
         **plugin_files(),
         docs / "lifecycle.md": spliced(docs / "lifecycle.md", lifecycle),
         docs / "scale.md": spliced(docs / "scale.md", scale_tables()),

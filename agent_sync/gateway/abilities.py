@@ -1,10 +1,15 @@
-"""What a token may do in a repository, found out by questions and by writes that cannot change anything."""
+"""What a token may do in a repository, and a server at all: by questions, and writes that cannot change anything."""
+
+from typing import TYPE_CHECKING
 
 from agent_sync.errors import AgentSyncError, Conflict, GitHubDown, NotFound, RateLimited, Refused
 from agent_sync.gateway.transport.answer import GraphQLAnswer
 from agent_sync.gateway.transport.line import Call, Line, thing_at
 from agent_sync.gateway.transport.token import Area
 from agent_sync.lazy_dataclasses import dataclass
+
+if TYPE_CHECKING:
+    from agent_sync.gateway.documents import UnknownDocument
 
 # No repository has as many issues.
 _NO_ISSUE = 2_147_483_647
@@ -41,6 +46,12 @@ class AbilityReads(Line):
             ),
             self._read(answer, call, "defaultBranchRef", Area.CHECKS, "read checks"),
         )
+
+    def unknown_documents(self) -> "tuple[UnknownDocument, ...] | None":
+        """Return which of our documents the server does not understand; None where it does not tell."""
+        from agent_sync.gateway.documents import unknown_documents
+
+        return unknown_documents(self)
 
     def parent(self) -> str:
         """Return the repository that this fork leaves its issues to; "" for one that has issues of its own."""

@@ -14,6 +14,7 @@ from agent_sync.task.failures.failure import JobOutput
 
 if TYPE_CHECKING:
     from agent_sync.gateway.abilities import Ability
+    from agent_sync.gateway.documents import UnknownDocument
     from agent_sync.gateway.transport.budget import ApiBudget
 
 
@@ -163,6 +164,9 @@ class Gateway(Protocol):
 
     def abilities(self) -> "tuple[Ability, ...]":
         """Return what this token may do here, tried by writes that cannot change anything."""
+
+    def unknown_documents(self) -> "tuple[UnknownDocument, ...] | None":
+        """Return which of our documents the server does not understand; None where it does not tell."""
 
     def parent(self) -> str:
         """Return the repository that this one is a fork of and leaves its issues to; "" where it has its own."""

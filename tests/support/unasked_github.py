@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Never
 
 from agent_sync.gateway.abilities import Ability
+from agent_sync.gateway.documents import UnknownDocument
 from agent_sync.gateway.port import Gateway
 from agent_sync.gateway.ref_values import ApiCommit, TreeEntry
 from agent_sync.gateway.transport.budget import ApiBudget
@@ -181,6 +182,10 @@ class UnaskedGitHub(Gateway):
     def resolve_thread(self, thread: str) -> None:
         """Fail."""
         _fail("resolve_thread", thread)
+
+    def unknown_documents(self) -> tuple[UnknownDocument, ...] | None:
+        """Fail."""
+        _fail("unknown_documents")
 
     def abilities(self) -> tuple[Ability, ...]:
         """Fail."""

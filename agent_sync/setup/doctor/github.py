@@ -7,6 +7,7 @@ from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError, GitHubDown, NotFound, RateLimited
 from agent_sync.gateway.transport.address import address_of
 from agent_sync.gateway.transport.token import find_token
+from agent_sync.setup.doctor.documents import check_documents
 from agent_sync.setup.doctor.names import check_names
 from agent_sync.setup.doctor.result import Result, fail, ok, skip, warn
 from agent_sync.system import clock
@@ -29,6 +30,8 @@ def check_github(context: Context) -> Iterator[Result]:
         yield ok(name, f"{token.kind.value} of {one_line(person.login)}, from {token.source}")
         yield check_scopes(person)
         yield check_clock(person.clock, clock.now())
+        name = "documents"
+        yield check_documents(context)
         name = "fork"
         yield from _fork(context, repository.full_name)
         name = "board"

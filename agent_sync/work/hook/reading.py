@@ -94,7 +94,8 @@ def look_at_all(context: Context, transport: RefTransport) -> WorkView:
     """Return all hooks and all claims as they are now; of claims that have ended, those of hooks in full."""
     trouble = transport.fetch([HOOKS, CLAIMS])
     hooks, found = known_hooks(transport), list_claims(transport, context.place)
-    claims = {_issue(one): one for one in (*found.tips, *found.unreadable)}
+    claims: dict[int, Tip | Unreadable] = {tip.lease.issue: tip for tip in found.tips}
+    claims |= {one.issue: one for one in found.unreadable}
     claims |= _claims_of(transport, _issues_of(hooks) - claims.keys())
     return WorkView(transport.where, hooks, claims, trouble, context.settings.lease.allowance_s, found.ended)
 
