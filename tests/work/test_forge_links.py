@@ -1,7 +1,10 @@
 """The view in `.forge/` stays in its folder: links in it are never followed, and a tracked one is somebody else's."""
 
+from dataclasses import replace
+
 import pytest
 
+from agent_sync.system.processes import Processes
 from agent_sync.work.forge import MARK, show_on_disk
 from agent_sync.work.sling import Sling, sling
 
@@ -22,6 +25,50 @@ def test_link_in_the_view_is_replaced_and_never_followed(fleet, link):
     assert [path.name for path in precious.rglob("*")] == ["deep", "thesis.txt"]
     assert (forge / "hooks/main/w1/status.json").is_file()
     assert not (forge / link).is_symlink()
+
+
+def test_view_of_the_same_commits_is_not_made_again(fleet):
+    """While no hook has moved no history is read; what somebody changed, added or took away is put right all the same."""
+    machine = fleet.machine("one")
+    sling(machine.context(), Sling(42, "w1"))
+    show_on_disk(machine.context())
+    forge = machine.root / ".forge"
+    as_made = {path: path.read_bytes() for path in forge.rglob("*") if path.is_file()}
+    assert "log" not in asked_of_git(machine)
+    status, tasks, stray = (
+        forge / "hooks/main/w1/status.json",
+        forge / "ledger/tasks.jsonl",
+        forge / "ledger/more.jsonl",
+    )
+    status.chmod(0o644)
+    status.write_text("{}")
+    tasks.unlink()
+    stray.write_text("")
+    assert "log" in asked_of_git(machine)
+    assert {path: path.read_bytes() for path in forge.rglob("*") if path.is_file()} == as_made
+    sling(machine.context(), Sling(43, "w2"))
+    assert "log" in asked_of_git(machine)
+    assert (forge / "hooks/main/w2/status.json").is_file()
+
+
+class Watched(Processes):
+    """Processes that note what they were told to run."""
+
+    def __init__(self):
+        super().__init__()
+        self.words = []
+
+    def run(self, command, **options):
+        """Note the words and run them."""
+        self.words += command
+        return super().run(command, **options)
+
+
+def asked_of_git(machine):
+    """Return the words of all that git is asked while the view is brought up to date."""
+    processes = Watched()
+    show_on_disk(replace(machine.context(), processes=processes))
+    return processes.words
 
 
 def test_tracked_view_is_left_alone(fleet):
