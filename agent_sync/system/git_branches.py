@@ -1,5 +1,7 @@
 """Branches and worktrees: making, fetching, pushing, comparing, leaving and deleting them."""
 
+from collections.abc import Sequence
+
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system.git import Git, refuse_odd_branch, seconds_of
 from agent_sync.system.git_history import is_ahead
@@ -136,6 +138,17 @@ def committed_at(git: Git, sha: str) -> float:
     """Return when a commit was made, in seconds since the epoch; 0 where it does not say."""
     found = git.must(["show", "--no-patch", "--format=%ct", sha], attempted="reading a commit's time")
     return seconds_of(found.stdout)
+
+
+def commit_times(git: Git, shas: Sequence[str]) -> dict[str, float]:
+    """Return when some commits were made, in seconds since the epoch, from one process however many there are."""
+    if not shas:
+        return {}
+    command = ("log", "--no-walk=unsorted", "--format=%H %ct", "--stdin")
+    found = git.ask(*command, stdin="".join(f"{sha}\n" for sha in shas))
+    if found.status:
+        raise git.failure(found, attempted="reading the times of commits")
+    return {line.partition(" ")[0]: seconds_of(line.partition(" ")[2]) for line in found.stdout.splitlines()}
 
 
 def start_of(git: Git, branch: str, *refs: str) -> str | None:

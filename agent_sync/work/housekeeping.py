@@ -93,17 +93,19 @@ def rescues_in(context: Context, transport: RefTransport, view: WorkView) -> tup
         if seen.hook and seen.hook.handoff and seen.hook.state in ACTIVE
     }
     where, remote = view.where, context.settings.git.remote
+    refs = [ref for ref in transport.known(RESCUE, with_kinds=True) if ref.kind == "commit"]
+    times = git_branches.commit_times(context.git, [ref.sha for ref in refs])
     found = [
         Rescue(
             ref.name,
             ref.sha,
             issue,
-            datetime.fromtimestamp(git_branches.committed_at(context.git, ref.sha), UTC),
+            datetime.fromtimestamp(times.get(ref.sha, 0), UTC),
             ref.name in needed,
             restore_command(ref.name, ref.sha, where=where, remote=remote),
         )
-        for ref in transport.known(RESCUE, with_kinds=True)
-        if (issue := issue_of_rescue(ref.name)) and ref.kind == "commit"
+        for ref in refs
+        if (issue := issue_of_rescue(ref.name))
     ]
     return tuple(sorted(found, key=lambda one: (one.kept_since, one.ref)))
 

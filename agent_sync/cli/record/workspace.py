@@ -12,8 +12,9 @@ from agent_sync.cli.record.recorded import home_here
 from agent_sync.errors import BadInput, BadRecord, RecordUnavailable
 from agent_sync.record.crash.owner import SystemProcesses, owner_standing
 from agent_sync.record.disk import cleanup
-from agent_sync.record.disk.recorder import Home, workspace_of
-from agent_sync.record.disk.store import disk_errors
+from agent_sync.record.disk.recorder import Home, task_summary, workspace_of
+from agent_sync.record.disk.store import RecordStore, disk_errors
+from agent_sync.record.machine.states import TERMINAL
 from agent_sync.system import clock
 
 
@@ -50,13 +51,19 @@ def list_all(*, as_json: bool) -> None:
 def _tasks(home: Home, workspace: str) -> list[dict[str, Any]]:
     found = []
     for task_id in home.tasks(workspace):
-        try:
-            record = home.store(workspace, task_id).read()
-            state = str(record.state) if record else "gone"
-        except (BadRecord, RecordUnavailable):
-            state = "unreadable"
-        found.append({"task_id": task_id, "state": state})
+        store = home.store(workspace, task_id)
+        # How a task ended is said apart from its record, which need not be read for it.
+        ended = task_summary(store).get("outcome")
+        found.append({"task_id": task_id, "state": ended if ended in set(TERMINAL) else _state(store)})
     return found
+
+
+def _state(store: RecordStore) -> str:
+    try:
+        record = store.read()
+    except (BadRecord, RecordUnavailable):
+        return "unreadable"
+    return str(record.state) if record else "gone"
 
 
 @command.command("destroy")
