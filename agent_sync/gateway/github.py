@@ -2,7 +2,6 @@
 
 from agent_sync.gateway.abilities import AbilityReads
 from agent_sync.gateway.boards import BoardReads
-from agent_sync.gateway.branch_links import BranchLinks
 from agent_sync.gateway.filing import IssueFiling
 from agent_sync.gateway.many_cards import ManyCardReads
 from agent_sync.gateway.over_rest import RestReads
@@ -21,7 +20,6 @@ class GitHub(
     BoardReads,
     ManyCardReads,
     IssueFiling,
-    BranchLinks,
     RestReads,
     RefAccess,
     AbilityReads,

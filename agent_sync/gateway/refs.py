@@ -9,6 +9,8 @@ from urllib.parse import quote
 from agent_sync.errors import NotFound
 from agent_sync.gateway.ref_values import ApiCommit, Signature, TreeEntry
 from agent_sync.gateway.transport.line import Call, Line, thing_at
+from agent_sync.gateway.transport.token import Area
+from agent_sync.task.decision.tasks import Task
 
 _NOBODY = "0" * 40
 
@@ -84,6 +86,13 @@ class RefAccess(Line):
         ]
         values = {"repository": self.repository_id, "updates": listed, "mark": updates[0][2] or _NOBODY}
         self.ask(Call("update_refs", values, f"moving {updates[0][0]}", is_write=True))
+
+    def link_branch(self, task: Task, branch: str, sha: str) -> bool:
+        """Create a branch at a commit of the remote, linked to the issue; one that is there already is not linked."""
+        values = {"issue": task.issue_id, "name": branch, "oid": sha}
+        attempted = f"linking branch {branch} to issue #{task.number}"
+        answer = self.ask(Call("link_branch", values, attempted, Area.REPOSITORY, is_write=True))
+        return answer.at("link", "linkedBranch") is not None
 
     def _rest(self, method: str, path: str, body: dict[str, Any] | None = None, *, attempted: str) -> Any:
         from agent_sync.gateway.transport.rest import Rest

@@ -57,7 +57,7 @@ def _claims_in(text: str, where: Where) -> Iterator[EndedClaim]:
     for line in text.split("\n"):
         words = line.split(" ")
         with contextlib.suppress(ValueError, OverflowError):
-            if len(words) == _WORDS:
+            if len(words) == _WORDS and words[2] != LeaseState.HELD:
                 issue, sha, state, nonce, at = words
                 ended = datetime.fromtimestamp(float(at), UTC)
                 yield EndedClaim(int(issue), sha, LeaseState(state), nonce, ended, where)
