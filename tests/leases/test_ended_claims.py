@@ -67,7 +67,9 @@ def test_ended_claim_that_is_pruned_is_forgotten(bare):
     assert listed(ann)[0].ended == ()
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"1 x\n", b"1 {sha} released {nonce} never\n", b"1 {sha} held {nonce} 0\n"])
+@pytest.mark.parametrize(
+    "content", [b"", b"\xff\xfe", b"1 x\n", b"1 {sha} released {nonce} never\n", b"1 {sha} held {nonce} 0\n"]
+)
 def test_memory_that_makes_no_sense_is_read_anew(bare, content):
     """What cannot be understood is not believed: the claims are read again."""
     ann = bare.worker("ann")
