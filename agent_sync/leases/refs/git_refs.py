@@ -1,6 +1,5 @@
 """What git is asked about refs and objects of ours, one function per question; only the transports call them."""
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -53,6 +52,8 @@ def push(  # noqa: PLR0913  # one push has as many sides
         specs.append(f"{branch.sha}:refs/heads/{branch.name}")
     options = ["--atomic", "--porcelain", "--no-signed", *own, *leases]
     refs = {update.ref for update in updates}
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="agent-sync-") as directory:
         packets = Path(directory) / "packets"
         traced = {"GIT_TRACE_PACKET": str(packets)}
