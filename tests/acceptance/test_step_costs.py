@@ -9,7 +9,7 @@ from agent_sync.demo.stage import stage
 BUDGETS = {
     "session start": (394, 3),
     "stop without a claim": (285, 2),
-    "claim": (423, 10),
+    "claim": (431, 10),
     "stop while coding": (316, 3),
     "prompt while coding": (299, 2),
     "tool while coding": (309, 2),
