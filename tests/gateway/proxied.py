@@ -122,21 +122,27 @@ def proxied_server(authority: Authority) -> Iterator[ProxiedServer]:
 
 @contextmanager
 def tls_before(proxied: ProxiedServer, authority: Authority) -> Iterator[str]:
-    """Let the proxy be reached by TLS, at the address that is returned."""
+    """Let the proxy be reached by TLS for one connection, at the address that is returned."""
     target = ("127.0.0.1", int(proxied.url.rpartition(":")[2]))
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        thread = threading.Thread(target=_serve_tls, args=(listening, authority.server_context(), target), daemon=True)
+        arguments = (listening, authority.server_context(), target)
+        thread = threading.Thread(target=_serve_tls, args=arguments, daemon=True)
         thread.start()
         yield f"https://localhost:{listening.getsockname()[1]}"
+        thread.join(20)
 
 
 def _serve_tls(listening: socket.socket, tls: ssl.SSLContext, target: tuple[str, int]) -> None:
-    with contextlib.suppress(OSError):
-        while True:
-            asked = tls.wrap_socket(listening.accept()[0], server_side=True)
-            behind = socket.create_connection(target)
-            for pair in ((asked, behind), (behind, asked)):
-                threading.Thread(target=_relay, args=pair, daemon=True).start()
+    """Take one connection, which a client that does not believe the certificate ends at once."""
+    with (
+        contextlib.suppress(OSError),
+        tls.wrap_socket(listening.accept()[0], server_side=True) as asked,
+        socket.create_connection(target) as behind,
+    ):
+        back = threading.Thread(target=_relay, args=(behind, asked), daemon=True)
+        back.start()
+        _relay(asked, behind)
+        back.join(20)
 
 
 def _relay(source: socket.socket, target: socket.socket) -> None:
