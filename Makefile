@@ -88,6 +88,7 @@ prove: client ## the long sweeps: every interruption point, large simulators, th
 bench: $(VENV)/ready ## ratios against a bare interpreter, on the built wheel
 	$(BIN)/python benchmarks/run.py
 	PYTHONPATH=tests $(BIN)/python benchmarks/steps.py
+	PYTHONPATH=tests $(BIN)/python benchmarks/imports.py
 	$(BIN)/python benchmarks/gates.py
 	$(BIN)/python benchmarks/records.py
 	$(BIN)/python benchmarks/leases.py

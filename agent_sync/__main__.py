@@ -30,9 +30,17 @@ def main() -> None:
     elif sys.argv[1:3] in (["gate", "stop-hook"], ["gauntlet", "stop-hook"]) and "--help" not in sys.argv:
         stop_gate()
     else:
+        collect_rarely()
         from agent_sync.cli.app import run
 
         run()
+
+
+def collect_rarely() -> None:
+    """Look for garbage after very many new objects only: loading makes them by the hundred thousand, and no garbage."""
+    import gc
+
+    gc.set_threshold(100_000)
 
 
 def refuse_windows() -> None:
@@ -84,6 +92,7 @@ def stop_gate() -> None:
     if line is not None:
         answer(line, quick.note(line))
         os._exit(0)
+    collect_rarely()
     from agent_sync.events.stop_gate import run
 
     run(raw)
@@ -133,6 +142,7 @@ def hook() -> None:
                 keep_input(sys.argv[1], raw)
             # Nothing was opened, so there is nothing to finalise.
             os._exit(0)
+    collect_rarely()
     from agent_sync.events.run import run
 
     run(sys.argv[1:], raw)

@@ -1,12 +1,14 @@
 """Shows a plan and asks whether to go on; without a terminal nothing is ever asked."""
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from agent_sync.errors import BadInput
-from agent_sync.setup.install.plan import InstallPlan
-from agent_sync.setup.install.shown import diff, verb
+
+if TYPE_CHECKING:
+    from agent_sync.setup.install.plan import InstallPlan
 
 COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -16,8 +18,10 @@ def is_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def show(plan: InstallPlan) -> None:
+def show(plan: "InstallPlan") -> None:
     """Print every change as a diff."""
+    from agent_sync.setup.install.shown import diff
+
     for change in plan.changes:
         for line in diff(change):
             click.secho(line, fg=COLOURS.get(line[:1]))
@@ -38,7 +42,9 @@ def ask_consent(question: str, *, yes: bool, command: str) -> bool:
     return click.confirm(question, default=True)
 
 
-def tell_done(plan: InstallPlan) -> None:
+def tell_done(plan: "InstallPlan") -> None:
     """Say what became of which file."""
+    from agent_sync.setup.install.shown import verb
+
     for change in plan.changes:
         click.echo(f"{verb(change)}d {change.path}")

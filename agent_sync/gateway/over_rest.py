@@ -5,7 +5,6 @@ import re
 from datetime import datetime
 from urllib.parse import quote, urlsplit
 
-from agent_sync import __version__
 from agent_sync.errors import NotFound
 from agent_sync.gateway.transport.address import is_loopback
 from agent_sync.gateway.transport.line import Call, Line, thing_at
@@ -91,20 +90,17 @@ def _download(line: Line, address: str, call: Call) -> str:
 
 
 def _tail(line: Line, address: str) -> str:
-    from agent_sync.gateway.transport.http_client import httpx
-    from agent_sync.gateway.transport.wire import verification
+    from agent_sync.gateway.transport.http_client import FAILURES, HttpClient
 
     line.counter.add()
-    headers = {"User-Agent": f"agent-sync/{__version__}", "Range": f"bytes=-{MOST_BYTES}"}
-    trust_env = not line.endpoint.is_loopback
-    client = httpx.Client(timeout=line.settings.github.timeout_s, trust_env=trust_env, verify=verification(address))
-    tail = b""
+    headers = {"Accept-Encoding": "identity", "Range": f"bytes=-{MOST_BYTES}"}
+    client = HttpClient(address, timeout_s=line.settings.github.timeout_s, is_direct=line.endpoint.is_loopback)
     try:
-        with client, client.stream("GET", address, headers=headers) as answer:
-            if not answer.is_success:
-                raise FailedRequest(Trouble(TroubleKind.MISSING, f"The log is no longer there ({answer.status_code})."))
-            for piece in answer.iter_bytes():
-                tail = (tail + piece)[-MOST_BYTES:]
-    except httpx.HTTPError as error:
+        answer = client.send("GET", headers, most=MOST_BYTES)
+    except FAILURES as error:
         raise FailedRequest(Trouble(TroubleKind.LOST, f"The log could not be read ({type(error).__name__}).")) from None
-    return tail.decode("utf-8", errors="replace")
+    finally:
+        client.close()
+    if not 200 <= answer.status < 300:  # noqa: PLR2004  # the log, or its end
+        raise FailedRequest(Trouble(TroubleKind.MISSING, f"The log is no longer there ({answer.status})."))
+    return answer.content.decode("utf-8", errors="replace")

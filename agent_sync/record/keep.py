@@ -10,7 +10,6 @@ from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError
 from agent_sync.quiet import answer as quiet
 from agent_sync.record.crash.advice import resumed_after_crash
-from agent_sync.record.disk.beginning import begin_task
 from agent_sync.record.disk.contents import NO_OCCASION, Occasion, UnreadInput
 from agent_sync.record.disk.recorder import Recorder, touch_pointer
 from agent_sync.record.disk.store import OpenRecord
@@ -97,6 +96,8 @@ def _with_end(record: Record, ended: str, now: datetime) -> Record:
 
 def begin_claim(recorder: Recorder, claim: Claim, title: str, *, session_id: str = "") -> OpenRecord | None:
     """Begin the record of a claim, or continue the one it has; any other task of the worktree is abandoned."""
+    from agent_sync.record.disk.beginning import begin_task
+
     now = clock.now()
     found = recorder.current()
     if found and found.record.template == CLAIM_TO_CLOSE and found.record.issue_number == claim.issue_number:

@@ -1,5 +1,6 @@
 """The settings of one repository: what can be set, where it is read from, and who may decide it."""
 
+import agent_sync.pydantic_alone  # noqa: F401  # before the first model is built
 from agent_sync.settings.loading import (
     LoadedSettings,
     Origin,

@@ -1,6 +1,5 @@
 """Explains what is wrong with a settings file: which file, which key, and the nearest key that is known."""
 
-import difflib
 from collections.abc import Mapping
 
 from pydantic import ValidationError
@@ -24,6 +23,8 @@ def settings_error(error: ValidationError, sources: Mapping[str, str]) -> BadCon
 
 def nearest(name: str, known: list[str]) -> str:
     """Return what was perhaps meant by a name that is not known."""
+    import difflib
+
     close = difflib.get_close_matches(name[:200], known, n=1, cutoff=0.5)
     return f" Did you mean {close[0]}?" if close else f" Known: {', '.join(sorted(known))}."
 

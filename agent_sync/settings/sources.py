@@ -1,7 +1,7 @@
 """Where settings come from: files, AGENT_SYNC_ variables, and what a checkout has put into the environment."""
 
 import json
-import tomllib
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -20,6 +20,8 @@ Tables = dict[str, Any]
 
 
 PREFIX = "AGENT_SYNC_"
+# What TOML and JSON read alike.
+_PLAIN = re.compile(r"true|false|0|[1-9][0-9]{0,8}")
 # Read by others: the test suite, the nesting marker of reviews, the quiet path.
 NOT_SETTINGS = frozenset({"AGENT_SYNC_NESTED", "AGENT_SYNC_GITHUB_SCHEMAS", "AGENT_SYNC_PROVE"})
 ALIASES = {
@@ -65,6 +67,8 @@ def parsed_toml(content: bytes, *, file: str) -> Tables:
     """Return the tables in a file's bytes, or say what is wrong with them."""
     if any(line.count(b".") > MOST_DOTS for line in content.splitlines()):
         raise BadConfig(f"{file} cannot be used: a line has more than {MOST_DOTS} dots.", helps=f"correct {file}")
+    import tomllib
+
     try:
         return tomllib.loads(content.decode())
     except UnicodeDecodeError as error:
@@ -119,6 +123,10 @@ def from_text(table: str, key: str, text: str) -> object:
     wanted = Settings.model_fields[table].annotation.model_fields[key].annotation  # type: ignore[union-attr]
     if wanted is str or wanted in (Literal["now", "later"], Literal["remote", "clone"]):
         return text
+    if _PLAIN.fullmatch(text):
+        return json.loads(text)
+    import tomllib
+
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except (ValueError, RecursionError):

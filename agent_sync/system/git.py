@@ -1,7 +1,6 @@
 """One function per question or order to git; no name from outside can become an option of it."""
 
 import re
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import field
@@ -15,6 +14,7 @@ from agent_sync.system.git_answers import GitMemory, UnclearRef
 from agent_sync.system.git_refusals import is_sign_in_trouble, no_remote
 from agent_sync.system.masking import masked
 from agent_sync.system.processes import FinishedProcess, Processes
+from agent_sync.system.scratch import scratch_file
 from agent_sync.worktree import Place, worktree
 
 # Variables of a surrounding git hook would point every call at another repository or index.
@@ -222,7 +222,7 @@ class Git:
 
     def feed(self, *arguments: str, stdin: IO[bytes], errors: IO[bytes]) -> int:
         """Run git with bytes to read; return its exit status."""
-        with tempfile.TemporaryFile() as output:
+        with scratch_file() as output:
             command, variables = ["git", "-C", self.root, *arguments], self._variables(None)
             return self.processes.stream(
                 command, directory=self.root, environment=variables, stdin=stdin, output=output, errors=errors
@@ -232,7 +232,7 @@ class Git:
         return self.memory.objects(self.root, (option, *names), lambda: self._read_objects(option, names))
 
     def _read_objects(self, option: str, names: Sequence[str]) -> bytes:
-        with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as found, tempfile.TemporaryFile() as errors:
+        with scratch_file() as asked, scratch_file() as found, scratch_file() as errors:
             asked.write("".join(f"{name}\n" for name in names).encode(errors="surrogateescape"))
             asked.seek(0)
             command = ["git", "-C", self.root, "cat-file", option]

@@ -1,13 +1,13 @@
 """Stores new objects with one process: a small pack, which git takes apart as if it had been sent."""
 
 import hashlib
-import tempfile
 import zlib
 from collections.abc import Mapping, Sequence
 
 from agent_sync.errors import GitFailed
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system.git import Git
+from agent_sync.system.scratch import scratch_file
 
 _KINDS = {"commit": 1, "tree": 2, "blob": 3}
 _SHA256_LENGTH = 64
@@ -69,7 +69,7 @@ def new_objects(git: Git, known: Sequence[str]) -> NewObjects:
 
 def store_objects(git: Git, objects: NewObjects, *, attempted: str) -> None:
     """Have git take the pack apart and keep what is in it."""
-    with tempfile.TemporaryFile() as pack, tempfile.TemporaryFile() as errors:
+    with scratch_file() as pack, scratch_file() as errors:
         pack.write(objects.pack())
         pack.seek(0)
         status = git.feed("unpack-objects", "-q", stdin=pack, errors=errors)

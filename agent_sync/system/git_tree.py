@@ -1,7 +1,5 @@
 """What git knows of trees, and how the work tree becomes one: one function per question."""
 
-import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -111,6 +109,9 @@ def tracks_below(git: Git, path: str) -> bool:
 
 def tree_of_files(git: Git, index: Path, *, but: str) -> str:
     """Store all files of the worktree as a tree, untracked ones included, `but` a pattern; index and files stay."""
+    import shutil
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="agent-sync-") as directory:
         copy = Path(directory) / "index"
         if index.exists():

@@ -1,8 +1,8 @@
 """Behaviour when GitHub, the token or the network is in the way."""
 
-import httpx
 from behaviour import MARKER, MOVED, NO_SCOPE, Behaviour, change_of, closure, failed, nothing, order, pushed
-from documented import answer, error, refusal
+from documented import answer, error, page, refusal
+from proxied import Failure
 
 from agent_sync.errors import GitHubDown, MissingScope, NotFound, NotSignedIn, RateLimited, Refused
 from agent_sync.task.decision.facts import NoCard
@@ -132,13 +132,13 @@ TROUBLE = {
     "html-from-a-proxy": Behaviour(
         lambda g: g.card(42),
         lambda local: local.fault("garbage", times=3, operation="Card"),
-        {"Card": httpx.Response(200, text="<html><body>proxy error</body></html>")},
+        {"Card": page(200, "<html><body>proxy error</body></html>")},
         failed(GitHubDown, "HTML page, perhaps of a proxy"),
     ),
     "write-cut-off": Behaviour(
         lambda g: g.move_card(change_of(g)),
         lambda local: local.fault("drop_after_apply", operation="MoveCard"),
-        {"Card": answer(), "MoveCard": httpx.ReadError("Connection reset by peer")},
+        {"Card": answer(), "MoveCard": Failure.HANG_UP},
         lambda came: failed(GitHubDown, "broke", "may have been done")(came) and came.maybe_applied,
     ),
 }

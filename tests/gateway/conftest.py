@@ -6,9 +6,10 @@ from typing import Any
 
 import httpx
 import pytest
-import respx
+from authority import Authority, new_authority
 from documented import Documented
 from local_github import Local, context_in, repository_in, settings_of
+from proxied import ProxiedServer, proxied_server
 
 from agent_sync.emulator.server import running
 from agent_sync.gateway.github import GitHub
@@ -39,13 +40,27 @@ def team(tmp_path: Path) -> Iterator[Local]:
         yield Local(server.url, control, root)
 
 
+@pytest.fixture(scope="session")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    """A certificate authority that the machine does not know."""
+    return new_authority(tmp_path_factory.mktemp("authority"))
+
+
 @pytest.fixture
-def documented(tmp_path: Path) -> Iterator[Documented]:
+def proxied(authority: Authority, _no_proxies: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[ProxiedServer]:
+    """A server that is reached through a proxy, and believed."""
+    with proxied_server(authority) as server:
+        monkeypatch.setenv("HTTPS_PROXY", server.url)
+        monkeypatch.setenv("SSL_CERT_FILE", str(authority.certificate))
+        yield server
+
+
+@pytest.fixture
+def documented(tmp_path: Path, proxied: ProxiedServer) -> Documented:
     """GitHub's answers, as its documentation shows them."""
     root = repository_in(tmp_path / "documented", "git@github.com:octo/demo.git")
 
     def open_gateway(token: str, sleep: Callable[[float], None], tables: dict[str, Any]) -> Gateway:
         return GitHub.reaching(context_in(root, settings_of(**tables), GH_TOKEN=token), sleep=sleep)
 
-    with respx.mock(assert_all_called=False) as router:
-        yield Documented(router, open_gateway)
+    return Documented(proxied, open_gateway)

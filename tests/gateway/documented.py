@@ -1,25 +1,23 @@
 """GitHub's GraphQL answers as its documentation and its public reports show them, for octo/demo on github.com."""
 
-import copy
 import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-import httpx
-import respx
+from proxied import Failure, HttpReply, ProxiedServer
 
 from agent_sync.gateway.port import Gateway
 
-URL = "https://api.github.com/graphql"
+PATH = "/graphql"
 HEAD = "a" * 40
 OPTIONS = ("Todo", "In Progress", "In Review", "Done")
 HEADERS = {"x-ratelimit-limit": "5000", "x-ratelimit-remaining": "4999", "x-oauth-scopes": "project, repo"}
 OPERATION = re.compile(r"(?:query|mutation) (\w+)")
 
 Json = dict[str, Any]
-Reply = httpx.Response | Exception
+Reply = HttpReply | Failure
 
 
 def fields(options: tuple[str, ...] = OPTIONS) -> Json:
@@ -96,13 +94,18 @@ def error(kind: str, message: str, *path: str | int) -> Json:
     return {"type": kind, **place, "locations": [{"line": 2, "column": 3}], "message": message}
 
 
-def reply(body: Json, status: int = 200, **headers: str) -> httpx.Response:
+def reply(body: Json, status: int = 200, **headers: str) -> HttpReply:
     """Return an HTTP answer with GitHub's usual headers."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return httpx.Response(status, json=body, headers=HEADERS | named)
+    return HttpReply(status, HEADERS | named, json.dumps(body).encode())
 
 
-def refusal(status: int, message: str, **headers: str) -> httpx.Response:
+def page(status: int, text: str = "") -> HttpReply:
+    """Return an answer that is not GitHub's."""
+    return HttpReply(status, {"content-type": "text/html; charset=utf-8"}, text.encode())
+
+
+def refusal(status: int, message: str, **headers: str) -> HttpReply:
     """Return an HTTP error with GitHub's usual body."""
     body = {"message": message, "documentation_url": "https://docs.github.com/graphql", "status": str(status)}
     return reply(body, status, **headers)
@@ -112,16 +115,16 @@ def refusal(status: int, message: str, **headers: str) -> httpx.Response:
 class Documented:
     """Answers each operation with what was given for it, in order; the last one stays."""
 
-    router: respx.MockRouter
+    server: ProxiedServer
     open_gateway: Callable[[str, Callable[[float], None], dict[str, Any]], Gateway]
     replies: dict[str, list[Reply | Json]] = field(default_factory=dict)
     asked: list[tuple[str, Json]] = field(default_factory=list)
-    headers: list[httpx.Headers] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
     slept: list[float] = field(default_factory=list)
 
     def gateway(self, *, token: str = "ghp_documented", **tables: dict[str, Any]) -> Gateway:
         """Return a gateway to github.com, whose place these answers take."""
-        self.router.post(URL).mock(side_effect=self._answer)
+        self.server.answering = self._answer
         return self.open_gateway(token, self.slept.append, tables)
 
     def given(self, operation: str, *replies: Reply | Json) -> None:
@@ -134,14 +137,13 @@ class Documented:
         self.asked.clear()
         return names
 
-    def _answer(self, request: httpx.Request) -> httpx.Response:
-        body = json.loads(request.content)
+    def _answer(self, method: str, path: str, headers: dict[str, str], content: bytes) -> Reply:
+        assert (method, path, headers["host"]) == ("POST", PATH, "api.github.com")
+        body = json.loads(content)
         found = OPERATION.search(body["query"])
         assert found, body["query"]
         self.asked.append((found[1], body.get("variables") or {}))
-        self.headers.append(request.headers)
+        self.headers.append(headers)
         waiting = self.replies.get(found[1]) or self.replies["*"]
         given = waiting.pop(0) if len(waiting) > 1 else waiting[0]
-        if isinstance(given, Exception):
-            raise given
-        return given if isinstance(given, httpx.Response) else reply(copy.deepcopy(given))
+        return given if isinstance(given, HttpReply | Failure) else reply(given)

@@ -1,4 +1,4 @@
-"""A loopback HTTP server that answers REST as GitHub documents it: PyGithub is not httpx, so respx cannot stand in."""
+"""A loopback HTTP server that answers REST as GitHub documents it."""
 
 import threading
 from collections.abc import Iterator

@@ -1,17 +1,10 @@
 """Certificates are judged by the system's store and the environment's bundles, by both clients alike."""
 
-import datetime as dt
 import http.server
-import ipaddress
 import json
-import ssl
 import threading
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 from local_github import context_in, repository_in, settings_of
 
 from agent_sync.errors import GitHubDown
@@ -48,41 +41,12 @@ class Answering(http.server.BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def authority(tmp_path):
-    """Return a certificate authority of our own, as a file."""
-    key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Own")])
-    now = dt.datetime.now(dt.UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - dt.timedelta(days=1))
-        .not_valid_after(now + dt.timedelta(days=1))
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .add_extension(
-            x509.SubjectAlternativeName([x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]),
-            critical=False,
-        )
-        .sign(key, hashes.SHA256())
-    )
-    certificate, secret = tmp_path / "ca.pem", tmp_path / "key.pem"
-    certificate.write_bytes(made.public_bytes(serialization.Encoding.PEM))
-    form = serialization.PrivateFormat.PKCS8
-    secret.write_bytes(key.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption()))
-    return certificate, secret
-
-
-@pytest.fixture
 def github(authority, tmp_path, monkeypatch):
     """Return a GitHub that speaks https with a certificate of that authority."""
     for name in BUNDLES:
         monkeypatch.delenv(name, raising=False)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answering)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(*authority)
-    server.socket = context.wrap_socket(server.socket, server_side=True)
+    server.socket = authority.server_context().wrap_socket(server.socket, server_side=True)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     url = f"https://localhost:{server.server_port}"
     root = repository_in(tmp_path / "clone", "https://github.com/octo/demo")
@@ -95,7 +59,7 @@ def github(authority, tmp_path, monkeypatch):
 @pytest.mark.parametrize("variable", BUNDLES)
 def test_one_variable_is_enough_for_both_clients(github, authority, variable, monkeypatch):
     """A bundle that the environment names counts for GraphQL and for REST."""
-    monkeypatch.setenv(variable, str(authority[0]))
+    monkeypatch.setenv(variable, str(authority.certificate))
     person = github.viewer()
     assert (person.login, person.clock.tzinfo is not None) == ("octo", True)
 

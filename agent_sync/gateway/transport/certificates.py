@@ -19,6 +19,14 @@ def https_context() -> ssl.SSLContext:
     return context
 
 
+def plain_https_context() -> ssl.SSLContext:
+    """Return the same for TLS within TLS: there truststore leaves it to its caller to look at the certificate."""
+    context = ssl.create_default_context()
+    for bundle in _bundles():
+        context.load_verify_locations(cafile=bundle)
+    return context
+
+
 def trust_system_store() -> None:
     """Let libraries that make their own connections believe the same; only for a server that is reached by https."""
     truststore.inject_into_ssl()

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import field
 from datetime import timedelta
 from functools import cache, cached_property
-from importlib.resources import files
+from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from agent_sync.errors import (
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from agent_sync.gateway.transport.budget import ApiBudget
     from agent_sync.gateway.transport.wire import Patience, Sleep, Wire
 
+_QUERIES = FilePath(__file__).parent.parent / "queries"
 _SPREAD = re.compile(r"\.\.\.([A-Z]\w*)")
 
 
@@ -63,19 +64,18 @@ class Counter:
 @cache
 def document(name: str) -> str:
     """Return one operation and every fragment it spreads, directly or through another one."""
-    return with_fragments((files("agent_sync.gateway") / "queries" / f"{name}.graphql").read_text("utf-8"))
+    return with_fragments((_QUERIES / f"{name}.graphql").read_text("utf-8"))
 
 
 def with_fragments(operation: str) -> str:
     """Return the text of an operation and every fragment it spreads."""
-    folder = files("agent_sync.gateway") / "queries"
     texts = [operation]
     known: set[str] = set()
     for text in texts:
         for fragment in dict.fromkeys(_SPREAD.findall(text)):
             if fragment not in known:
                 known.add(fragment)
-                texts.append((folder / "fragments" / f"{fragment}.graphql").read_text("utf-8"))
+                texts.append((_QUERIES / "fragments" / f"{fragment}.graphql").read_text("utf-8"))
     return "\n".join(texts)
 
 

@@ -2,17 +2,14 @@
 
 import json
 import random
-import ssl
 import time
 import weakref
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urlsplit
 
-from agent_sync import __version__
-from agent_sync.gateway.transport.address import Endpoint, is_loopback
+from agent_sync.gateway.transport.address import Endpoint
 from agent_sync.gateway.transport.answer import GraphQLAnswer, answer_of
-from agent_sync.gateway.transport.http_client import httpx
+from agent_sync.gateway.transport.http_client import FAILURES, HttpAnswer, HttpClient, NotSentError
 from agent_sync.gateway.transport.line import Counter
 from agent_sync.gateway.transport.token import Token
 from agent_sync.gateway.transport.trouble import FailedRequest, Trouble, TroubleKind, of_answer, of_response, one_line
@@ -21,17 +18,6 @@ from agent_sync.system import clock
 
 if TYPE_CHECKING:
     from tenacity import RetryCallState
-
-# Raised before anything of the request has left this machine.
-_NOT_SENT = (
-    httpx.ConnectError,
-    httpx.ConnectTimeout,
-    httpx.LocalProtocolError,
-    httpx.PoolTimeout,
-    httpx.ProxyError,
-    httpx.UnsupportedProtocol,
-)
-
 
 MOST_TRIES = 3
 WAITS_S = (0.3, 1.0)
@@ -47,15 +33,9 @@ class Wire:
     def __init__(self, endpoint: Endpoint, token: Token, *, timeout_s: float, counter: Counter) -> None:
         self._counter = counter
         self._host = endpoint.host
-        self._address = endpoint.graphql
-        self._client = httpx.Client(
-            headers={"Authorization": f"Bearer {token.secret}", "User-Agent": f"agent-sync/{__version__}"},
-            timeout=timeout_s,
-            follow_redirects=False,
-            # A proxy between this machine and itself would only be in the way.
-            trust_env=not endpoint.is_loopback,
-            verify=verification(endpoint.graphql),
-        )
+        self._headers = {"Authorization": f"Bearer {token.secret}", "Content-Type": "application/json"}
+        # A proxy between this machine and itself would only be in the way.
+        self._client = HttpClient(endpoint.graphql, timeout_s=timeout_s, is_direct=endpoint.is_loopback)
         weakref.finalize(self, self._client.close)
 
     def send(self, document: str, variables: Mapping[str, Any]) -> GraphQLAnswer:
@@ -72,12 +52,12 @@ class Wire:
                 raise FailedRequest(trouble or _trouble_in(response))
         return answer
 
-    def _post(self, body: dict[str, Any]) -> "httpx.Response":
+    def _post(self, body: dict[str, Any]) -> HttpAnswer:
         self._counter.add()
         try:
             with Counter.around(f"GraphQL {_operation(body['query'])} at {self._host}"):
-                response = self._client.post(self._address, json=body)
-        except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL, OSError, ValueError) as error:
+                response = self._client.send("POST", self._headers, _json_bytes(body))
+        except FAILURES as error:
             raise FailedRequest(_trouble_of(error, self._host)) from None
         self._counter.limits = response.headers
         return response
@@ -88,18 +68,12 @@ def _operation(document: str) -> str:
     return document.partition("{")[0].partition("(")[0].strip()
 
 
-def verification(address: str) -> ssl.SSLContext:
-    """Return whom a connection believes; on plain HTTP to this machine, where nobody is asked, nobody."""
-    parts = urlsplit(address)
-    if parts.scheme == "http" and is_loopback(parts.hostname or ""):
-        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    from agent_sync.gateway.transport.certificates import https_context
-
-    return https_context()
+def _json_bytes(body: dict[str, Any]) -> bytes:
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
 
 
-def _trouble_in(response: "httpx.Response") -> Trouble:
-    return of_response(response.status_code, response.headers, response.text, clock.now())
+def _trouble_in(response: HttpAnswer) -> Trouble:
+    return of_response(response.status, response.headers, response.text, clock.now())
 
 
 def _trouble_of(error: BaseException, host: str) -> Trouble:
@@ -110,9 +84,9 @@ def _trouble_of(error: BaseException, host: str) -> Trouble:
         untrusted = certificate_trouble(error, host)
         if untrusted:
             return Trouble(TroubleKind.UNTRUSTED, one_line(untrusted))
-    if isinstance(error, _NOT_SENT):
+    if isinstance(error, NotSentError):
         return Trouble(TroubleKind.NOT_SENT, f"GitHub cannot be reached: {what}.")
-    if isinstance(error, httpx.TimeoutException):
+    if isinstance(error, TimeoutError):
         return Trouble(TroubleKind.LOST, f"GitHub did not answer in time: {what}.")
     return Trouble(TroubleKind.LOST, f"The connection to GitHub broke: {what}.")
 

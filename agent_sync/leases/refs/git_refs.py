@@ -1,7 +1,6 @@
 """What git is asked about refs and objects of ours, one function per question; only the transports call them."""
 
 import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import islice
@@ -58,6 +57,8 @@ def push(  # noqa: PLR0913  # one push has as many sides
         specs.append(f"{branch.sha}:refs/heads/{branch.name}")
     options = ["--atomic", "--porcelain", "--no-signed", *own, *leases]
     refs = {update.ref for update in updates}
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="agent-sync-") as directory:
         # Git's own account of its steps; a trace of what it is told would hold every ref of the repository.
         steps = Path(directory) / "steps"

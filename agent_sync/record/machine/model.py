@@ -202,9 +202,9 @@ class Record(Value):
     issue_number: Annotated[int, Field(ge=1, le=LARGEST_INTEGER)] | None = None
     branch: str = ""
     worktree: str
-    owner: Owner = Owner()
+    owner: Owner = Owner.model_construct()
     history: tuple[Event, ...] = ()
-    archive: Archive = Archive()
+    archive: Archive = Archive.model_construct()
     recovery: Recovery | None = None
     recoveries_without_progress: Index = 0
     receipts: tuple[Receipt, ...] = ()

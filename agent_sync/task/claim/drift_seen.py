@@ -33,4 +33,4 @@ class DriftSeen(BaseModel):
     is_revert_merged: Annotated[bool, Field(description="The merge was taken back")] = False
 
 
-NO_DRIFT = DriftSeen()
+NO_DRIFT = DriftSeen.model_construct()
