@@ -10,7 +10,7 @@ from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.settings import Origin, Settings
 from agent_sync.settings.approvals import ApprovalRequest
 from agent_sync.system.git import Git
-from agent_sync.system.git_answers import GitMemory
+from agent_sync.system.git_memory import GitMemory
 from agent_sync.system.masking import Log, secrets_of
 from agent_sync.system.processes import Processes
 from agent_sync.task.claim.store import ClaimStore

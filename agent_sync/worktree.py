@@ -11,6 +11,8 @@ CLAUDE_SETTINGS = (os.path.join(".claude", "settings.json"), os.path.join(".clau
 # quiet: stamps of hooks and the last input of quiet ones, each with the hook's name behind it
 HOOK_STAMP = "quiet."
 SPOOL = "spool."
+# system: what git has answered and would answer again
+GIT_ANSWERS = "git-answers.json"
 # events
 WATCHER_LOCK = "rewake.lock"
 RENEWAL_LOCK = "renewal.lock"

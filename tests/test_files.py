@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from agent_sync.system import files
+from agent_sync.system import disk, files
 
 TEXT = bytes(range(256)) * 40
 
@@ -13,7 +13,7 @@ TEXT = bytes(range(256)) * 40
 def test_short_writes_lose_no_byte(tmp_path, most):
     """A system that takes a few bytes at a time gets the rest until it has them all."""
     with (tmp_path / "file").open("wb") as file:
-        files.write_all(file.fileno(), TEXT, lambda descriptor, rest: os.write(descriptor, rest[:most]))
+        disk.write_all(file.fileno(), TEXT, lambda descriptor, rest: os.write(descriptor, rest[:most]))
     assert (tmp_path / "file").read_bytes() == TEXT
 
 
@@ -27,7 +27,7 @@ SYSTEMS = {
 def test_lost_bytes_are_noticed(tmp_path, write):
     """Bytes that did not arrive are an error, not an endless wait or a short file."""
     with (tmp_path / "file").open("wb") as file, pytest.raises(OSError, match="written"):
-        files.write_all(file.fileno(), TEXT, write)
+        disk.write_all(file.fileno(), TEXT, write)
 
 
 def test_append_overwrites_remains(tmp_path):

@@ -10,6 +10,7 @@ from agent_sync.gateway.transport.budget import ApiBudget
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.record.disk.recorder import atlas_home
 from agent_sync.system import files
+from agent_sync.system.disk import AfterPowerCut
 
 BUDGET_FILE = "budget.json"
 BUDGET_LOCK = "budget.lock"
@@ -68,7 +69,7 @@ class SharedBudget:
         with files.locked(self.directory / BUDGET_LOCK, wait=_LOCK_WAIT, doing="noting the API budget"):
             others = [(key, noted) for key, noted in self._noted().items() if key != self.key]
             kept = dict(others[1 - _MOST_TOKENS :]) | {self.key: values}
-            files.write_atomic(self.directory / BUDGET_FILE, json.dumps(kept).encode())
+            files.write_atomic(self.directory / BUDGET_FILE, json.dumps(kept).encode(), after_cut=AfterPowerCut.ANY)
 
     def _noted(self) -> dict[str, Any]:
         try:

@@ -9,6 +9,7 @@ from pathlib import Path
 from agent_sync.errors import BadLease
 from agent_sync.leases.model import Holder
 from agent_sync.system import files
+from agent_sync.system.disk import AfterPowerCut
 from agent_sync.worktree import WORKTREE_ID, Place
 
 _ID = re.compile(rb"[0-9a-f]{32}")
@@ -45,7 +46,8 @@ def _create(path: Path, content: bytes) -> None:
     """Write a file that was not there, whole or not at all; whoever was first stays."""
     files.state_directory(path.parent)
     draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}.new")
-    files.write_atomic(draft, content, mode=0o600)
+    # The directory follows when the draft is gone again.
+    files.write_atomic(draft, content, after_cut=AfterPowerCut.EITHER)
     try:
         os.link(draft, path)
     except FileExistsError:

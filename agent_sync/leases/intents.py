@@ -9,6 +9,7 @@ from pathlib import Path
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.identity import known_worktree_id
 from agent_sync.system import files
+from agent_sync.system.disk import AfterPowerCut
 from agent_sync.worktree import LEASE_INTENTS, LEASE_LOCK, Place
 
 LOCK_WAIT = 5.0
@@ -61,9 +62,9 @@ class Intents:
         self._under_lock(lambda: files.write_atomic(self._file(intent.issue), content, mode=0o600))
 
     def settle(self, issue: int) -> None:
-        """Forget an intent whose outcome is known."""
+        """Forget an intent whose outcome is known; one that a power cut brings back tells what the ref tells too."""
         if self._file(issue).exists():
-            self._under_lock(lambda: files.delete(self._file(issue)))
+            self._under_lock(lambda: files.delete(self._file(issue), after_cut=AfterPowerCut.EITHER))
 
     def _under_lock(self, act: Callable[[], None]) -> None:
         with files.locked(self._shared / LEASE_LOCK, wait=LOCK_WAIT, doing="noting what is pushed"):

@@ -1,4 +1,4 @@
-"""What a disk refuses, in plain words, and what a writer that was killed leaves on it."""
+"""What a disk refuses, in plain words, and what a writer that was killed, or a power cut, leaves on it."""
 
 import contextlib
 import errno
@@ -6,7 +6,8 @@ import os
 import re
 import shlex
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from enum import Enum
 from pathlib import Path
 
 from agent_sync.errors import AgentSyncError, DiskTrouble
@@ -16,6 +17,14 @@ _WHILE = 60.0
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _REFUSED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 _OTHER = frozenset({errno.EIO, errno.ESTALE, errno.ENAMETOOLONG, errno.EMFILE, errno.ENFILE, errno.EFBIG})
+
+
+class AfterPowerCut(Enum):
+    """What of a change that has returned is there after a power cut; each needs one wait for the disk less."""
+
+    NEW = "the new file"
+    EITHER = "the whole new file, or the whole old one"
+    ANY = "any of these, or an empty file: it is made again from something else"
 
 
 @contextlib.contextmanager
@@ -111,3 +120,16 @@ def sync_directory(directory: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def write_all(descriptor: int, content: bytes, write: Callable[[int, memoryview], int] = os.write) -> None:
+    """Write every byte, however few the system takes at a time, and make sure that it has them."""
+    expected = os.fstat(descriptor).st_size + len(content)
+    rest = memoryview(content)
+    while rest:
+        taken = write(descriptor, rest)
+        if taken <= 0:
+            raise OSError(errno.EIO, "nothing more was written")
+        rest = rest[taken:]
+    if os.fstat(descriptor).st_size != expected:
+        raise OSError(errno.EIO, "fewer bytes were written than was said")

@@ -6,12 +6,12 @@ import fcntl
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from agent_sync.errors import LockHeld
 from agent_sync.system import disk
-from agent_sync.system.disk import naming, sync_directory
+from agent_sync.system.disk import AfterPowerCut, naming, sync_directory, write_all
 from agent_sync.worktree import STATE_NAME
 
 LARGEST = 1 << 20
@@ -87,8 +87,15 @@ def _read(path: Path, largest: int, *, is_own: bool = False, may_be_link: bool =
     return content
 
 
-def write_atomic(path: Path, content: bytes, *, mode: int = PRIVATE, previous: Path | None = None) -> None:
-    """Replace `path` by `content`, durably: it never holds a part, and after the return it survives a power cut.
+def write_atomic(
+    path: Path,
+    content: bytes,
+    *,
+    mode: int = PRIVATE,
+    previous: Path | None = None,
+    after_cut: AfterPowerCut = AfterPowerCut.NEW,
+) -> None:
+    """Replace `path` by `content`: a kill leaves the old or the new file, and a power cut what `after_cut` says.
 
     The file is private unless another mode is given, which the umask restricts; `previous` keeps what is replaced.
     """
@@ -100,14 +107,16 @@ def write_atomic(path: Path, content: bytes, *, mode: int = PRIVATE, previous: P
             with _closing(descriptor):
                 _make_private(descriptor, mode)
                 write_all(descriptor, content)
-                os.fsync(descriptor)
+                if after_cut is not AfterPowerCut.ANY:
+                    os.fsync(descriptor)
             if previous:
                 _keep(path, previous)
             temporary.replace(path)
         except BaseException:
             _discard(temporary)
             raise
-        sync_directory(path.parent)
+        if after_cut is AfterPowerCut.NEW:
+            sync_directory(path.parent)
 
 
 def append(path: Path, content: bytes, *, at: int, is_durable: bool) -> None:
@@ -135,19 +144,6 @@ def append(path: Path, content: bytes, *, at: int, is_durable: bool) -> None:
 def _make_private(descriptor: int, mode: int) -> None:
     if mode == PRIVATE and stat.S_IMODE(os.fstat(descriptor).st_mode) != PRIVATE:
         os.fchmod(descriptor, PRIVATE)
-
-
-def write_all(descriptor: int, content: bytes, write: Callable[[int, memoryview], int] = os.write) -> None:
-    """Write every byte, however few the system takes at a time, and make sure that it has them."""
-    expected = os.fstat(descriptor).st_size + len(content)
-    rest = memoryview(content)
-    while rest:
-        taken = write(descriptor, rest)
-        if taken <= 0:
-            raise OSError(errno.EIO, "nothing more was written")
-        rest = rest[taken:]
-    if os.fstat(descriptor).st_size != expected:
-        raise OSError(errno.EIO, "fewer bytes were written than was said")
 
 
 def _keep(path: Path, previous: Path) -> None:
@@ -182,12 +178,13 @@ def _closing(descriptor: int) -> Iterator[None]:
         os.close(descriptor)
 
 
-def delete(path: Path) -> None:
-    """Delete `path` durably, with what killed writers of it left; it may be gone already."""
+def delete(path: Path, *, after_cut: AfterPowerCut = AfterPowerCut.NEW) -> None:
+    """Delete `path`, with what killed writers of it left; it may be gone already."""
     with naming(path, could_not_be="deleted"):
         disk.sweep(path)
         path.unlink(missing_ok=True)
-        sync_directory(path.parent)
+        if after_cut is AfterPowerCut.NEW:
+            sync_directory(path.parent)
 
 
 def sweep_temporaries(token: LockToken, path: Path) -> None:

@@ -10,7 +10,8 @@ from typing import IO
 from agent_sync.errors import BadInput, GitFailed
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system import git_answers
-from agent_sync.system.git_answers import GitMemory, UnclearRef
+from agent_sync.system.git_answers import UnclearRef
+from agent_sync.system.git_memory import GitMemory
 from agent_sync.system.git_refusals import is_sign_in_trouble, no_remote
 from agent_sync.system.masking import masked
 from agent_sync.system.processes import FinishedProcess, Processes
@@ -258,17 +259,14 @@ class Git:
     def _run(
         self, *arguments: str, variables: Mapping[str, str] | None = None, stdin: str = "", timeout: float = LOCAL_LIMIT
     ) -> FinishedProcess:
+        def ask() -> FinishedProcess:
+            try:
+                return self._start(arguments, self._variables(variables), stdin, timeout)
+            finally:
+                self.memory.forget_after(arguments)
+
         is_plain = not variables and not stdin
-        known = self.memory.recall(self.place, arguments, self.processes.programs) if is_plain else None
-        if known:
-            return known
-        try:
-            done = self._start(arguments, self._variables(variables), stdin, timeout)
-        finally:
-            self.memory.forget_after(arguments)
-        if is_plain:
-            self.memory.keep(self.place, arguments, self.processes.programs, done)
-        return done
+        return self.memory.answer(self.place, arguments, self.processes, ask) if is_plain else ask()
 
     def _start(
         self, arguments: Sequence[str], environment: Mapping[str, str], stdin: str, timeout: float

@@ -1,17 +1,12 @@
-"""What git would answer, without a process: refs as they lie on disk, and earlier answers that still hold.
+"""What git would answer, without a process: refs and worktrees as they lie on disk.
 
 In any doubt there is no answer here, and git is asked.
 """
 
-import contextlib
 import os
 import re
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from agent_sync.quiet.answer import state_of
-from agent_sync.system.processes import FinishedProcess
-from agent_sync.system.stamps import SETTLED_S
 from agent_sync.worktree import Place
 
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -21,6 +16,9 @@ _SYMBOLIC = "ref: "
 _LARGEST = 4096
 _LARGEST_PACKED = 16 << 20
 _MOST_LINKS = 5
+# Beyond so many files in a directory one process of git is faster.
+_MOST_FILES = 500
+_LOCK = ".lock"
 # Two commits, who and when; a name and an address between them.
 _WORDS_OF_CHANGE = 4
 
@@ -57,10 +55,28 @@ def refs_below(place: Place, name: str) -> dict[str, str]:
     found = commit_at(place, name)
     if found:
         return {name: found}
-    if os.path.lexists(os.path.join(place.common_dir, name)) or f" {name}/" in _packed_text(place):
-        # A whole directory is git's to list.
-        raise UnclearRef
-    return {}
+    # A ref that is packed loses its file only after it has its line: files first.
+    loose = {ref: _commit_in_file(place, ref) for ref in _files_below(place, name)}
+    packed = dict(_packed_below(place, name))
+    together = packed | loose
+    return {ref: together[ref] for ref in sorted(together)}
+
+
+def has_replacements(place: Place) -> bool:
+    """Tell whether other objects may have been put in the place of some, so that a name does not say what is read."""
+    prefix = "refs/replace"
+    if os.path.lexists(os.path.join(place.common_dir, prefix)) or os.path.lexists(_reftable(place)):
+        return True
+    try:
+        return f" {prefix}/" in _packed_text(place)
+    except UnclearRef:
+        return True
+
+
+def only_root(place: Place) -> str | None:
+    """Return the root of the only worktree of a clone; None where there are others, or only git can tell."""
+    is_plain = place.git_dir == place.common_dir == os.path.join(place.root, ".git")
+    return place.root if is_plain and not os.path.lexists(os.path.join(place.common_dir, "worktrees")) else None
 
 
 def last_change(place: Place, name: str) -> tuple[str, str] | None:
@@ -80,6 +96,43 @@ def last_change(place: Place, name: str) -> tuple[str, str] | None:
     if len(words) < _WORDS_OF_CHANGE or not all(map(_SHA.fullmatch, words[:2])):
         raise UnclearRef
     return words[1], reason
+
+
+def _files_below(place: Place, name: str) -> Iterator[str]:
+    """Yield the names of the refs below a name that have a file of their own."""
+    try:
+        with os.scandir(os.path.join(place.common_dir, name)) as found:
+            entries = list(found)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        raise UnclearRef from error
+    if len(entries) > _MOST_FILES:
+        raise UnclearRef
+    for entry in entries:
+        ref = f"{name}/{entry.name}"
+        if entry.is_dir(follow_symlinks=False):
+            yield from _files_below(place, ref)
+        elif not entry.name.endswith(_LOCK):
+            yield ref
+
+
+def _commit_in_file(place: Place, name: str) -> str:
+    _refuse_odd_name(place, name)
+    found = _text(os.path.join(place.common_dir, name), _LARGEST).rstrip("\n")
+    if not _SHA.fullmatch(found):
+        # It stands for another, or was deleted just now.
+        raise UnclearRef
+    return found
+
+
+def _packed_below(place: Place, name: str) -> Iterator[tuple[str, str]]:
+    text = _packed_text(place)
+    for line in text.splitlines() if f" {name}/" in text else ():
+        commit, _, ref = line.partition(" ")
+        if ref.startswith(f"{name}/"):
+            _refuse_odd_name(place, ref)
+            yield ref, commit
 
 
 def _remotes(place: Place) -> list[str]:
@@ -118,9 +171,14 @@ def _read_ref(place: Place, name: str) -> str:
 
 def _refuse_odd_name(place: Place, name: str) -> None:
     """Leave to git what is no plain name, and repositories that keep refs in another way."""
-    is_odd = not _NAME.fullmatch(name) or ".." in name or name.endswith(".lock") or "@{" in name
-    if is_odd or os.path.lexists(os.path.join(place.common_dir, "reftable")):
+    is_odd = not _NAME.fullmatch(name) or ".." in name or name.endswith(_LOCK) or "@{" in name
+    if is_odd or os.path.lexists(_reftable(place)):
         raise UnclearRef
+
+
+def _reftable(place: Place) -> str:
+    """Return where a repository keeps its refs that does not keep them as files."""
+    return os.path.join(place.common_dir, "reftable")
 
 
 def _packed(place: Place, name: str) -> str:
@@ -140,121 +198,3 @@ def _text(path: str, largest: int) -> str:
     if len(read) == largest or os.path.islink(path):
         raise UnclearRef
     return read.decode("utf-8", "surrogateescape")
-
-
-# A question about objects alone, named in full, has one answer for ever.
-_OBJECT = re.compile(r"\^?[0-9a-f]{40}(?:[0-9a-f]{24})?(?:\^\{(?:tree|commit)\}|:.*)?", re.DOTALL)
-_ABOUT_OBJECTS = frozenset({"ls-tree", "cat-file", "merge-base", "rev-list", "rev-parse"})
-# What only looks, or stores objects that nothing points to: after anything else nothing but objects is as it was.
-_LOOKING = frozenset({
-    "cat-file", "check-ignore", "commit-tree", "diff", "diff-files", "diff-tree", "for-each-ref", "hash-object", "log",
-    "ls-files", "ls-remote", "ls-tree", "merge-base", "mktree", "reflog", "rev-list", "rev-parse", "show", "status",
-    "symbolic-ref", "version",
-})  # fmt: skip
-_FEW, _SMALL = 20, 1 << 20
-_CONFIG_QUESTIONS = (("remote", "-v"), ("config", "--get"))
-
-
-class GitMemory:
-    """What git has answered in this process, each answer with how the files it depends on lay on disk."""
-
-    def __init__(self) -> None:
-        self._kept: dict[tuple[str, tuple[str, ...]], tuple[str, FinishedProcess]] = {}
-        self._objects: dict[tuple[str, ...], bytes] = {}
-        self._looks = 0
-
-    def recall(self, place: Place | None, arguments: Sequence[str], programs: int) -> FinishedProcess | None:
-        """Return the answer to a question if it still holds; `programs` counts those of others that we have run."""
-        if place is None or (place.root, tuple(arguments)) not in self._kept:
-            return None
-        seen, answer = self._kept[place.root, tuple(arguments)]
-        return answer if seen == self._sight(place, arguments, programs) else None
-
-    def keep(self, place: Place | None, arguments: Sequence[str], programs: int, answer: FinishedProcess) -> None:
-        """Keep an answer where it can be told how long it holds."""
-        sight = self._sight(place, arguments, programs) if place and answer.status == 0 else ""
-        if place and sight:
-            self._kept[place.root, tuple(arguments)] = (sight, answer)
-
-    def objects(self, root: str, asked: tuple[str, ...], read: Callable[[], bytes]) -> bytes:
-        """Return what is read of some objects, once for all where they are few and named in full."""
-        key = (root, *asked)
-        if key in self._objects:
-            return self._objects[key]
-        found = read()
-        is_kept = len(asked) <= _FEW and len(found) <= _SMALL and all(map(_OBJECT.fullmatch, asked[1:]))
-        # What is missing now may come with the next fetch.
-        if is_kept and b" missing\n" not in found:
-            self._objects[key] = found
-        return found
-
-    def forget_after(self, arguments: Sequence[str]) -> None:
-        """Forget how the working tree was after an order that may have changed it."""
-        if not _only_looks(arguments):
-            self._forget_looks()
-
-    @contextlib.contextmanager
-    def one_look(self) -> Iterator[None]:
-        """Let what is said of the working tree count until the end."""
-        self._looks += 1
-        try:
-            yield
-        finally:
-            self._looks -= 1
-            if not self._looks:
-                self._forget_looks()
-
-    def _forget_looks(self) -> None:
-        self._kept = {key: kept for key, kept in self._kept.items() if not kept[0].startswith(_LOOK)}
-
-    def _sight(self, place: Place, arguments: Sequence[str], programs: int) -> str:
-        """Return what an answer depends on, as text; empty where that is not known, or may change unseen."""
-        if self._looks and arguments[0] in _ABOUT_WORKING_TREE:
-            return f"{_LOOK}{programs}"
-        return _lasting_sight(place, arguments, programs)
-
-
-_FOR_EVER, _LOOK = "for ever", "look "
-_ABOUT_WORKING_TREE = frozenset({"status", "diff"})
-
-
-def _only_looks(arguments: Sequence[str]) -> bool:
-    words = _without_options(arguments)
-    return words[0] in _LOOKING or tuple(words[:2]) in {*_CONFIG_QUESTIONS, ("worktree", "list")}
-
-
-def _without_options(arguments: Sequence[str]) -> list[str]:
-    """Return the words of a command without the settings that come before its name."""
-    words = list(arguments)
-    while words[:1] == ["-c"]:
-        words = words[2:]
-    return words
-
-
-def _lasting_sight(place: Place, arguments: Sequence[str], programs: int) -> str:
-    if arguments[0] in _ABOUT_OBJECTS:
-        asked = [word for word in arguments[1:] if not word.startswith("-") and word != "blob"]
-        revisions = asked[:1] if arguments[0] == "ls-tree" else asked
-        return _FOR_EVER if revisions and all(map(_OBJECT.fullmatch, revisions)) else ""
-    if arguments[0] == "ls-files":
-        # With these two it is known which files are tracked.
-        files, facts = [f"{place.git_dir}/index"], _head(place)
-    elif tuple(arguments[:2]) in _CONFIG_QUESTIONS:
-        files, facts = [f"{place.common_dir}/config", f"{place.git_dir}/config.worktree"], "config"
-    else:
-        return ""
-    is_known = facts and _are_settled(files)
-    return "\0".join([str(programs), facts, *map(state_of, files)]) if is_known else ""
-
-
-def _head(place: Place) -> str:
-    try:
-        return commit_at(place, "HEAD") or ""
-    except UnclearRef:
-        return ""
-
-
-def _are_settled(paths: Sequence[str]) -> bool:
-    """Tell whether none of these files is so new that its next change might not show."""
-    newest = time.time() - SETTLED_S
-    return all(os.lstat(path).st_mtime <= newest for path in paths if os.path.lexists(path))

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.system import git_answers
 from agent_sync.system.git import Git, refuse_odd_branch, seconds_of
 from agent_sync.system.git_history import is_ahead
 from agent_sync.system.git_refusals import push_failure, remote_failure
@@ -61,6 +62,9 @@ def has_had(git: Git, branch: str, commit: str) -> bool:
 
 def worktree_of(git: Git, branch: str) -> str:
     """Return the root of the worktree in which a branch is checked out; "" where it is in none."""
+    only = git_answers.only_root(git.place) if git.place else None
+    if only:
+        return only if git.current_branch() == branch else ""
     return git.ask("for-each-ref", "--format=%(worktreepath)", f"refs/heads/{branch}").stdout.strip()
 
 
@@ -69,8 +73,11 @@ def set_upstream(git: Git, remote: str, branch: str) -> None:
     if git.ask("config", "--get", f"branch.{branch}.merge").stdout.strip():
         return
     # A configuration that cannot be written costs no more than this convenience.
-    git.ask("config", f"branch.{branch}.remote", remote)
-    git.ask("config", f"branch.{branch}.merge", f"refs/heads/{branch}")
+    if git.remote_head_of(remote, branch):
+        git.ask("branch", "--quiet", f"--set-upstream-to=refs/remotes/{remote}/{branch}", branch)
+    else:
+        git.ask("config", f"branch.{branch}.remote", remote)
+        git.ask("config", f"branch.{branch}.merge", f"refs/heads/{branch}")
 
 
 def restart(git: Git, branch: str, start: str, *, is_elsewhere: bool) -> str:
@@ -187,6 +194,9 @@ def push(git: Git, remote: str, branch: str, sha: str) -> None:
 
 def worktrees(git: Git) -> tuple[str, ...]:
     """Return the roots of all worktrees of the repository."""
+    only = git_answers.only_root(git.place) if git.place else None
+    if only:
+        return (only,)
     found = git.must(["worktree", "list", "--porcelain", "-z"], attempted="listing the worktrees")
     prefix = "worktree "
     return tuple(line.removeprefix(prefix) for line in found.stdout.split("\0") if line.startswith(prefix))

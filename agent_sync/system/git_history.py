@@ -5,7 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from agent_sync.errors import GitFailed
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.system import git_loose
 from agent_sync.system.git import Git
+from agent_sync.system.git_loose import NotLoose
 from agent_sync.worktree import CLAIM_NAME
 
 # Whatever the user has set for `git log`, these are its lines and nothing else.
@@ -77,6 +79,11 @@ def head_commit(git: Git) -> str:
 
 def tree_of(git: Git, commit: str) -> str:
     """Return the tree of a commit; empty where there is no such commit."""
+    try:
+        if git.place and _COMMIT.fullmatch(commit):
+            return git_loose.tree_of(git.place, commit)
+    except NotLoose:
+        pass
     asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{tree}}")
     return git.ask(*asked).stdout.strip() if commit else ""
 
@@ -157,7 +164,7 @@ def tree_status(git: Git) -> TreeStatus:
 
 def files_committed_since(git: Git, base: str) -> tuple[str, ...]:
     """Return the files that commits have changed since `base`; one that is gone says nothing."""
-    if not _COMMIT.fullmatch(base):
+    if not _COMMIT.fullmatch(base) or base == git.commit_at("HEAD"):
         return ()
     arguments = ("diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", base, "HEAD")
     return tuple(name for name in git.ask(*arguments, *_OWN_FILES_APART).stdout.split("\0") if name)

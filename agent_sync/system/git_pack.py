@@ -1,4 +1,4 @@
-"""Stores new objects with one process: a small pack, which git takes apart as if it had been sent."""
+"""Stores new objects: as files where that is plain, else with one process, which is sent them as a small pack."""
 
 import hashlib
 import zlib
@@ -6,20 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from agent_sync.errors import GitFailed
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.system import git_loose
 from agent_sync.system.git import Git
+from agent_sync.system.git_loose import GitObject, NotLoose, object_name
 from agent_sync.system.scratch import scratch_file
 
 _KINDS = {"commit": 1, "tree": 2, "blob": 3}
 _SHA256_LENGTH = 64
 _VERSION = 2
-
-
-@dataclass(frozen=True)
-class GitObject:
-    """One object as git hashes it: its kind and its bytes."""
-
-    kind: str
-    content: bytes
 
 
 @dataclass
@@ -31,9 +25,9 @@ class NewObjects:
 
     def add(self, kind: str, content: bytes) -> str:
         """Add one object and return its name."""
-        head = f"{kind} {len(content)}\0".encode()
-        name = hashlib.new(self.algorithm, head + content, usedforsecurity=False).hexdigest()
-        self.found[name] = GitObject(kind, content)
+        one = GitObject(kind, content)
+        name = object_name(one, self.algorithm)
+        self.found[name] = one
         return name
 
     def add_tree(self, files: Mapping[str, bytes]) -> str:
@@ -68,6 +62,17 @@ def new_objects(git: Git, known: Sequence[str]) -> NewObjects:
 
 
 def store_objects(git: Git, objects: NewObjects, *, attempted: str) -> None:
+    """Store objects in the repository."""
+    try:
+        if git.place:
+            git_loose.store(git.place, objects.found)
+            return
+    except NotLoose:
+        pass
+    _unpack(git, objects, attempted)
+
+
+def _unpack(git: Git, objects: NewObjects, attempted: str) -> None:
     """Have git take the pack apart and keep what is in it."""
     with scratch_file() as pack, scratch_file() as errors:
         pack.write(objects.pack())

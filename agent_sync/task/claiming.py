@@ -166,7 +166,7 @@ def _begin_record(context: Context, place: Place, claim: Claim, title: str) -> N
 def _keep_out_of_git(context: Context, place: Place) -> tuple[str, ...]:
     """Keep the claim file out of commits; return a warning where git would take it all the same."""
     trouble = exclude.keep_out(place)
-    if context.git_at(place).is_ignored(CLAIM_NAME):
+    if exclude.is_kept_out(place) or context.git_at(place).is_ignored(CLAIM_NAME):
         return ()
     return (f"git does not ignore {CLAIM_NAME} ({trouble or 'a .gitignore takes it in again'}): do not commit it",)
 

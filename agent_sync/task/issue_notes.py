@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError
 from agent_sync.system import files
+from agent_sync.system.disk import AfterPowerCut
 from agent_sync.system.masking import masked, secrets_of
 from agent_sync.task.decision.feedback.reviews import Remark
 from agent_sync.task.decision.issue_brief import IssueBrief, RelatedIssue
@@ -28,7 +29,7 @@ def keep_brief(context: Context, brief: IssueBrief | None, place: Place | None =
     directory = Path((place or context.place).state_dir)
     try:
         files.state_directory(directory)
-        files.write_atomic(directory / ISSUE_NOTE, _format().dump_json(safe))
+        files.write_atomic(directory / ISSUE_NOTE, _format().dump_json(safe), after_cut=AfterPowerCut.ANY)
     except (OSError, AgentSyncError):
         pass
     return safe

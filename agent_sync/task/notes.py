@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_sync.system import files
+from agent_sync.system.disk import AfterPowerCut
 from agent_sync.system.json_reading import read_json
 from agent_sync.worktree import Place
 
@@ -58,4 +59,4 @@ def _read(path: Path) -> dict[str, Any]:
 def _write(path: Path, values: dict[str, Any]) -> None:
     files.state_directory(path.parent)
     newest = dict(list(values.items())[-KEPT:])
-    files.write_atomic(path, json.dumps(newest).encode(), mode=0o600)
+    files.write_atomic(path, json.dumps(newest).encode(), after_cut=AfterPowerCut.EITHER)

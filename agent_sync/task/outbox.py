@@ -9,6 +9,7 @@ from typing import Any
 
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system import files
+from agent_sync.system.disk import AfterPowerCut
 from agent_sync.system.json_reading import read_json
 from agent_sync.system.masking import masked
 from agent_sync.task.decision.notice import Notice
@@ -71,7 +72,9 @@ class Outbox:
         ids = {notice.id for notice in read}
         with self._changing() as box:
             left = (_still_unread(notice, readers) if notice.id in ids else notice for notice in box.waiting)
-            self._write(Box(tuple(notice for notice in left if notice.for_human or notice.for_agent), box.told))
+            waiting = tuple(notice for notice in left if notice.for_human or notice.for_agent)
+            # A power cut that takes this back has it said twice, as a kill before this would.
+            self._write(Box(waiting, box.told), AfterPowerCut.EITHER)
 
     def drop(self, prefixes: tuple[str, ...]) -> None:
         """Take out what waits and is no longer true."""
@@ -110,9 +113,9 @@ class Outbox:
         except (files.NotPlain, ValueError, TypeError, AttributeError):
             return Box()
 
-    def _write(self, box: Box) -> None:
+    def _write(self, box: Box, after_cut: AfterPowerCut = AfterPowerCut.NEW) -> None:
         values: dict[str, Any] = {"waiting": [asdict(notice) for notice in box.waiting], "told": list(box.told)}
-        files.write_atomic(self._file, json.dumps(values).encode(), mode=0o600)
+        files.write_atomic(self._file, json.dumps(values).encode(), after_cut=after_cut)
 
 
 def _without_secrets(notice: Notice) -> Notice:

@@ -10,6 +10,7 @@ from agent_sync.context import Context
 from agent_sync.leases.claim_refs import transport_here
 from agent_sync.leases.refs.values import HOOKS, RefTransport
 from agent_sync.system import files
+from agent_sync.system.disk import AfterPowerCut
 from agent_sync.system.git_tree import tracks_below
 from agent_sync.work.hook.layout import files_of
 from agent_sync.work.hook.names import WorkerName
@@ -133,7 +134,7 @@ def _write(root: Path, wanted: Mapping[str, bytes]) -> None:
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         if not _is_as_wanted(path, content):
-            files.write_atomic(path, content, mode=READ_ONLY)
+            files.write_atomic(path, content, mode=READ_ONLY, after_cut=AfterPowerCut.ANY)
             path.chmod(READ_ONLY)
     for path in _others(root, wanted):
         path.unlink(missing_ok=True)
@@ -173,7 +174,7 @@ def _exclude(context: Context) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         lead = "" if not text or text.endswith("\n") else "\n"
         content = f"{text}{lead}{line}\n".encode(errors="surrogateescape")
-        files.write_atomic(path, content, mode=files.REPOSITORY)
+        files.write_atomic(path, content, mode=files.REPOSITORY, after_cut=AfterPowerCut.EITHER)
 
 
 def _last_digests(context: Context) -> dict[str, str]:
@@ -189,7 +190,7 @@ def _remember(context: Context, wanted: Mapping[str, bytes]) -> None:
     content = json.dumps(digests, sort_keys=True).encode()
     path = Path(context.place.state_dir) / FORGE_INDEX
     if files.read_own(path) != content:
-        files.write_atomic(path, content, mode=0o600)
+        files.write_atomic(path, content, after_cut=AfterPowerCut.ANY)
 
 
 def _digest(content: bytes) -> str:

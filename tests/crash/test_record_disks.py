@@ -21,6 +21,7 @@ from agent_sync.record.disk.contents import task_json
 from agent_sync.record.disk.store import RecordStore
 from agent_sync.record.receipts.integrity import Intact
 from agent_sync.system import files
+from agent_sync.system.disk import AfterPowerCut
 
 WRITER = Path(__file__).with_name("record_writer.py")
 # ext4's own emergency stop: from then on nothing reaches the disk, as if the power had gone.
@@ -72,7 +73,7 @@ def settle(drive):
 
 @pytest.mark.parametrize("how", CUTS.values(), ids=CUTS)
 def test_success_survives_a_power_cut(drive, how, record_property):
-    """When a save has returned, its generation is on the disk, with every event, whatever comes next."""
+    """When a save has returned, its generation is on the disk, with every event, and the next look makes the views."""
     store = RecordStore(drive.where / "workspaces" / "demo" / "tasks" / "task")
     saves = [created_once, *[lambda _: store.update(with_events(60), LATER)] * 7, saved_once]
     for save in saves:
@@ -80,6 +81,7 @@ def test_success_survives_a_power_cut(drive, how, record_property):
         drive.cut(how)
         assert store.read() == record
         assert store.integrity(record) == Intact()
+        assert store.update(lambda found: found, LATER) == record
         assert record.digest in (store.directory / "HOOK.md").read_text()
         assert (store.directory / "task.json").read_bytes() == task_json(record)
         assert store.damaged_copies() == ()
@@ -102,6 +104,18 @@ def test_each_write_survives_a_power_cut_by_itself(drive, how):
         files.append(lines, b"x\n", at=2 * number, is_durable=True)
         drive.cut(how)
         assert lines.read_bytes() == b"x\n" * (number + 1)
+
+
+@pytest.mark.parametrize("how", CUTS.values(), ids=CUTS)
+def test_a_write_that_may_be_lost_leaves_a_whole_file(drive, how):
+    """A file that may be the old one after a power cut is the old or the new one, and never a part of either."""
+    file = drive.where / "file"
+    files.write_atomic(file, b"old")
+    for content in (b"new" * 5000, b"newer" * 5000):
+        before = file.read_bytes()
+        files.write_atomic(file, content, after_cut=AfterPowerCut.EITHER)
+        drive.cut(how)
+        assert file.read_bytes() in {before, content}
 
 
 @pytest.mark.parametrize("how", CUTS.values(), ids=CUTS)

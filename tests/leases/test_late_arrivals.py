@@ -2,6 +2,9 @@
 
 import subprocess
 from datetime import timedelta
+from pathlib import Path
+
+from support.leases import later
 
 from agent_sync.leases import acquire as hold
 from agent_sync.leases.claim_refs import transport_at
@@ -9,7 +12,7 @@ from agent_sync.leases.identity import holder_here
 from agent_sync.leases.keeper import LeaseKeeper
 from agent_sync.leases.model import proof_of
 from agent_sync.leases.refs.values import Where
-from agent_sync.leases.results import LeaseRequest
+from agent_sync.leases.results import LeaseRequest, NotHeld
 from agent_sync.system import clock
 from agent_sync.worktree import worktree
 
@@ -30,3 +33,25 @@ def test_own_take_over_that_arrives_late_is_ours(workshop, tmp_path):
 
 def _keeper(context, place):
     return LeaseKeeper(transport_at(Where.CLONE, context.git, "origin"), place)
+
+
+def test_a_settled_intent_that_comes_back_changes_nothing(bare):
+    """A power cut may bring back an intent that was settled: nobody loses a claim by it, and nobody is locked out."""
+    ann, bob = bare.worker("ann"), bare.worker("bob")
+    mine = proof_of(ann.keeper.acquire(7, ann.request()).tip.lease)
+    [name] = ann.intents()
+    intent = Path(ann.place.shared_dir) / "intents" / name
+    content = intent.read_bytes()
+    ann.keeper.confirm(mine)
+    assert ann.intents() == []
+    intent.write_bytes(content)
+    assert ann.keeper.renew(mine, later(60)).tip.lease.nonce == mine.nonce
+    intent.write_bytes(content)
+    ann.keeper.release(mine, later(120))
+    theirs = bob.holds(at=180)
+    intent.write_bytes(content)
+    assert isinstance(ann.keeper.acquire(7, ann.request(at=240)), NotHeld)
+    assert bob.keeper.read(7).lease.nonce == theirs.nonce
+    bob.keeper.release(theirs, later(300))
+    intent.write_bytes(content)
+    assert ann.keeper.acquire(7, ann.request(at=360)).tip.lease.holder.worktree == ann.request().holder.worktree

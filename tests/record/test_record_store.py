@@ -172,6 +172,30 @@ def test_rebuild_makes_derived_files_anew(tmp_path):
     assert (store.directory / "HOOK.md").read_bytes() == right
 
 
+LEFT_BY_A_POWER_CUT = {
+    "nothing": None,
+    "an empty file": lambda _: b"",
+    "zero bytes": lambda whole: bytes(len(whole)),
+    "the beginning and zero bytes": lambda whole: whole[:100] + bytes(len(whole) - 100),
+    "the beginning": lambda whole: whole[:100],
+}
+
+
+@pytest.mark.parametrize("name", ["HOOK.md", "task.json"])
+@pytest.mark.parametrize("left", LEFT_BY_A_POWER_CUT.values(), ids=LEFT_BY_A_POWER_CUT)
+def test_the_next_look_makes_a_view_that_a_power_cut_took(tmp_path, name, left):
+    """Whatever is left of a file that is made from hook.json, a look that changes nothing makes it again."""
+    store = stored(tmp_path / "task")
+    file = store.directory / name
+    record, whole = (store.directory / "hook.json").read_bytes(), file.read_bytes()
+    file.unlink()
+    if left:
+        file.write_bytes(left(whole))
+    store.update(lambda found: found, LATER)
+    assert file.read_bytes() == whole
+    assert (store.directory / "hook.json").read_bytes() == record
+
+
 def test_lock_is_waited_for_and_given_up(tmp_path):
     """A held lock ends in LockHeld, with the record as it was; the lock file is never deleted."""
     store = RecordStore(stored(tmp_path / "task").directory, patience=0.1)

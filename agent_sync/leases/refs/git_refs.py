@@ -1,7 +1,7 @@
 """What git is asked about refs and objects of ours, one function per question; only the transports call them."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -20,9 +20,11 @@ from agent_sync.leases.refs.values import (
     TooLarge,
 )
 from agent_sync.system.git import NETWORK_LIMIT, Git, refuse_odd_branch, seconds_of
+from agent_sync.system.git_loose import NotLoose, file_at
 from agent_sync.system.git_pack import new_objects, store_objects
 from agent_sync.system.git_refusals import one_line, push_rule
 from agent_sync.system.processes import FinishedProcess
+from agent_sync.worktree import Place
 
 NAME, EMAIL = "agent-sync", "agent-sync@localhost"
 # Two processes of one clone that fetch at once get in each other's way; the later one just asks again.
@@ -36,6 +38,8 @@ _PACKING = b'"pack-objects"'
 _FIELD = "\x1f"
 # Git writes a file for every ref that it fetches, and reads each of them in every later fetch and push.
 MOST_LOOSE = 1000
+# Beyond so many files git is faster than a look at each.
+_FEW = 20
 
 
 def push(  # noqa: PLR0913  # one push has as many sides
@@ -46,8 +50,12 @@ def push(  # noqa: PLR0913  # one push has as many sides
     *,
     url: str = "",
     limit_s: float = NETWORK_LIMIT,
+    noted: Mapping[str, str] | None = None,
 ) -> Pushed:
-    """Move all refs, and a branch forward, in one push: either all of them move or none."""
+    """Move all refs, and a branch forward, in one push: either all of them move or none.
+
+    Where git knows the address as a remote's name it also moves the refs `noted` here for those there.
+    """
     leases = [f"--force-with-lease={update.ref}:{update.old}" for update in updates]
     specs = [f"{update.new}:{update.ref}" for update in updates]
     # The user's own pre-push hook watches over code; a lease alone is none of its business.
@@ -55,6 +63,7 @@ def push(  # noqa: PLR0913  # one push has as many sides
     if branch:
         refuse_odd_branch(branch.name)
         specs.append(f"{branch.sha}:refs/heads/{branch.name}")
+    lead = [word for ref, here in (noted or {}).items() for word in ("-c", f"remote.{address}.fetch=+{ref}:{here}")]
     options = ["--atomic", "--porcelain", "--no-signed", *own, *leases]
     refs = {update.ref for update in updates}
     import tempfile
@@ -64,7 +73,8 @@ def push(  # noqa: PLR0913  # one push has as many sides
         steps = Path(directory) / "steps"
         traced = {"GIT_TRACE2_EVENT": str(steps), "GIT_TRACE2_EVENT_BRIEF": "1"}
         try:
-            done = git.talk(url or address, "push", *options, "--", address, *specs, variables=traced, timeout=limit_s)
+            command = [*lead, "push", *options, "--", address, *specs]
+            done = git.talk(url or address, *command, variables=traced, timeout=limit_s)
         except GitFailed as error:
             return Pushed(PushResult.SILENT, str(error))
         # Git dies of a connection in the same way before and after it has asked for the change.
@@ -183,7 +193,9 @@ def note_move(git: Git, update: RefUpdate) -> None:
 
 def list_refs(git: Git, name: str, *, with_kinds: bool = False) -> Iterator[FoundRef]:
     """Return the ref of a name, and all that lie below it."""
-    if not with_kinds and (on_disk := git.refs_below(name)) is not None:
+    on_disk = git.refs_below(name)
+    # What kind of object a ref is at is git's to tell, but of none there is nothing to tell.
+    if on_disk is not None and not (with_kinds and on_disk):
         yield from (FoundRef(ref, sha, "ref") for ref, sha in on_disk.items())
         return
     form = "%(refname) %(objecttype) %(objectname)" if with_kinds else "%(refname) ref %(objectname)"
@@ -194,9 +206,14 @@ def list_refs(git: Git, name: str, *, with_kinds: bool = False) -> Iterator[Foun
 
 
 def read_files(git: Git, files: Sequence[FileAt], *, largest: int) -> list[Blob]:
-    """Return the files, with two processes however many there are; None for what is not a file."""
+    """Return the files, with at most two processes however many there are; None for what is not a file."""
     if not files:
         return []
+    try:
+        if git.place and len(files) <= _FEW:
+            return [_loose_blob(git.place, one, largest) for one in files]
+    except NotLoose:
+        pass
     names = [f"{one.commit}:{one.path}" for one in files]
     sizes = [_size(line) for line in git.sizes(names).split(b"\n")[:-1]]
     if len(sizes) != len(names):
@@ -207,6 +224,11 @@ def read_files(git: Git, files: Sequence[FileAt], *, largest: int) -> list[Blob]
         return [_blob(size, read, largest) for size in sizes]
     except (StopIteration, ValueError) as error:
         raise GitFailed("git could not read all files.", attempted="reading refs of ours") from error
+
+
+def _loose_blob(place: Place, file: FileAt, largest: int) -> Blob:
+    content = file_at(place, file.commit, file.path)
+    return TooLarge(len(content)) if content is not None and len(content) > largest else content
 
 
 def _blob(size: int | None, read: Iterator[bytes], largest: int) -> Blob:

@@ -1,6 +1,7 @@
 """Where refs of ours are kept: on the shared remote, changed by git push, or in this clone."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Sequence
 from dataclasses import field, replace
 
 from agent_sync.errors import GitFailed
@@ -27,6 +28,9 @@ from agent_sync.leases.refs.values import (
 from agent_sync.system import git_branches
 from agent_sync.system.git import NETWORK_LIMIT, Git, Remote
 from agent_sync.system.git_refusals import PushRule, push_rule
+
+# What can stand in the name of a setting as it is.
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
 @dataclass(frozen=True)
@@ -122,7 +126,7 @@ class RemoteTransport(_GitRefs):
         if push_rule(pushed.text) is PushRule.POLICY and pushed.result is PushResult.REJECTED:
             pushed = self._push_in_two(updates, branch, pushed)
         if pushed.result is PushResult.LANDED:
-            self._note(update for update in updates if not update.ref.startswith(PROBES))
+            self._note(updates)
         return pushed
 
     @property
@@ -133,7 +137,11 @@ class RemoteTransport(_GitRefs):
         return push_branch(self.git, self.branches or self.remote.name, branch)
 
     def _push(self, updates: Sequence[RefUpdate], branch: BranchHead | None = None) -> Pushed:
-        return git_refs.push(self.git, self.remote.address, updates, branch, url=self.url, limit_s=self.limit_s)
+        # What a fetch has just seen may be overwritten; the next swap then fails, and looks again.
+        is_named = self.remote.address == self.remote.name and _PLAIN_NAME.fullmatch(self.remote.name)
+        noted = {one.ref: self._stored(one.ref) for one in _lasting(updates)} if is_named else {}
+        limit_s = self.limit_s
+        return git_refs.push(self.git, self.remote.address, updates, branch, url=self.url, limit_s=limit_s, noted=noted)
 
     def _push_in_two(self, updates: Sequence[RefUpdate], branch: BranchHead | None, refused: Pushed) -> Pushed:
         """Push what only keeps work first, then hook and claim: no policy allows fewer than two refs in a push."""
@@ -150,10 +158,18 @@ class RemoteTransport(_GitRefs):
         found = next((ref.sha for ref in self.known(update.ref) if ref.name == update.ref), "")
         return replace(update, old=found)
 
-    def _note(self, updates: Iterable[RefUpdate]) -> None:
-        for update in updates:
-            # Only from what it was: a fetch that already knows better is not overwritten.
-            git_refs.note_move(self.git, replace(update, ref=self._stored(update.ref)))
+    def _note(self, updates: Sequence[RefUpdate]) -> None:
+        """Note what landed where git has not done so itself while it pushed."""
+        for update in _lasting(updates):
+            stored = self._stored(update.ref)
+            if (self.git.commit_at(stored) or "") != update.new:
+                # Only from what it was: a fetch that already knows better is not overwritten.
+                git_refs.note_move(self.git, replace(update, ref=stored))
+
+
+def _lasting(updates: Sequence[RefUpdate]) -> list[RefUpdate]:
+    """Return the changes of refs that are there to stay."""
+    return [update for update in updates if not update.ref.startswith(PROBES)]
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,8 @@ def recover(context: Context, *, session_id: str = "") -> Record | None:
     record = with_session_end(context, found.record, clock.now())
     has_crashed = diagnosis(record, _circumstances(found.store, record, context)) is not None
     outside = _outside(context, record, session_id, has_crashed=has_crashed)
-    return context.recorder.change(lambda before: _judged(context, found.store, before, outside), clock.now())
+    with context.git.one_look():
+        return context.recorder.change(lambda before: _judged(context, found.store, before, outside), clock.now())
 
 
 def is_validating(store: RecordStore, record: Record) -> bool:

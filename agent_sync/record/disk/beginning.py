@@ -40,24 +40,27 @@ def begin_task(
         return None
     steps = task.steps or steps_of(task.template, recorder.settings)
     workspace, root, owner = workspace_of(recorder.place), recorder.place.root, recorder.owner(task.session_id)
+    limit = recorder.settings.record.max_attempts
     wanted = issue_task(task.issue_number) if task.issue_number else text_task(masked(task.description))
 
     def first(task_id: str, index: int) -> Record:
         named = {"task_id": task_id, "workspace": workspace, "task_index": index, "worktree": root, "owner": owner}
-        return first_record(task, steps, now, **named)
+        record = first_record(task, steps, now, **named)
+        # What has nothing to prepare is ready at once, in one write.
+        return record if prepare else ready_record(record, limit, now)
 
     _clean_up(recorder, recorder.home, workspace, now)
     store, record = begin_record(recorder.home, workspace, wanted, first)
     point(recorder.place, record)
+    if prepare is None:
+        return OpenRecord(store, record)
     try:
-        if prepare:
-            prepare()
+        prepare()
     except AgentSyncError as error:
         reason = error.happened
         store.update(lambda new: with_move(new, RecordMove.SETUP_FAILED, now, reason=reason), now)
         unpoint(recorder.place)
         raise
-    limit = recorder.settings.record.max_attempts
     return OpenRecord(store, store.update(lambda new: ready_record(new, limit, now), now))
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from collections.abc import Callable
 from dataclasses import field, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +16,7 @@ from agent_sync.record.machine.model import Archive, Event, Record, Value
 from agent_sync.record.machine.states import TERMINAL
 from agent_sync.record.receipts.receipt import Receipt
 from agent_sync.system import disk, files
+from agent_sync.system.disk import AfterPowerCut
 from agent_sync.system.json_reading import read_json
 from agent_sync.system.masking import masked
 from agent_sync.worktree import Place, spool_file
@@ -32,9 +34,17 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 def write_derived(directory: Path, record: Record, text: str) -> bool:
     """Bring HOOK.md and task.json up to date and tell whether one was not; what is right is not touched."""
-    is_new_view = _write_new(directory / HOOK_MD, text.encode("utf-8", "backslashreplace"))
-    is_new_task = _write_new(directory / TASK_JSON, task_json(record))
+    again = AfterPowerCut.ANY
+    is_new_view = _write_new(directory / HOOK_MD, text.encode("utf-8", "backslashreplace"), after_cut=again)
+    is_new_task = _write_new(directory / TASK_JSON, task_json(record), after_cut=again)
     return is_new_view or is_new_task
+
+
+def make_lost(directory: Path, record: Record, render: Callable[[Record], str]) -> None:
+    """Make HOOK.md and task.json anew where they are not of this record: a power cut may have taken them."""
+    view, task = (files.read_own(directory / name, largest=LARGEST) or b"" for name in (HOOK_MD, TASK_JSON))
+    if record.digest.encode() not in view or b"\0" in view or task != task_json(record):
+        write_derived(directory, record, render(record))
 
 
 def task_json(record: Record) -> bytes:
@@ -60,7 +70,8 @@ def task_json(record: Record) -> bytes:
 def write_receipts(directory: Path, before: Record | None, after: Record) -> None:
     """Keep each new receipt in a file of its own, because hook.json keeps the newest only."""
     known = {receipt.receipt_id for receipt in before.receipts} if before else set()
-    files.make_directory(directory / ARTIFACTS, mode=0o700)
+    # It becomes durable with the hook.json that is written next.
+    files.private_directory(directory / ARTIFACTS)
     for receipt in after.receipts:
         if receipt.receipt_id not in known:
             _write_new(receipt_file(directory, receipt), receipt.model_dump_json(indent=2).encode() + b"\n")
@@ -73,10 +84,10 @@ def receipt_file(directory: Path, receipt: Receipt) -> Path:
     return directory / ARTIFACTS / f"{receipt.receipt_id}.json"
 
 
-def _write_new(file: Path, content: bytes) -> bool:
+def _write_new(file: Path, content: bytes, *, after_cut: AfterPowerCut = AfterPowerCut.NEW) -> bool:
     if file.is_file() and not file.is_symlink() and files.read_own(file, largest=LARGEST) == content:
         return False
-    files.write_atomic(file, content)
+    files.write_atomic(file, content, after_cut=after_cut)
     return True
 
 

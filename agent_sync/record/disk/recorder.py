@@ -24,6 +24,7 @@ from agent_sync.record.page.next_steps import situation_of_record
 from agent_sync.record.page.render import page
 from agent_sync.settings import Settings
 from agent_sync.system import files
+from agent_sync.system.disk import AfterPowerCut
 from agent_sync.system.git import Git
 from agent_sync.system.json_reading import read_json
 from agent_sync.task.decision.situations import Crashed, WaitingForHuman
@@ -159,7 +160,9 @@ def point(place: Place, record: Record) -> None:
     with disk_errors("pointing to the recovery record"):
         file = Path(files.state_directory(Path(place.state_dir))) / RECORD_POINTER
         # The second line is for the status line, which cannot read a whole record.
-        files.write_atomic(file, f"{record.workspace}/{record.task_id}\n{_interruption(record)}".encode())
+        content = f"{record.workspace}/{record.task_id}\n{_interruption(record)}".encode()
+        # Without it the record is found by a search.
+        files.write_atomic(file, content, after_cut=AfterPowerCut.EITHER)
 
 
 def touch_pointer(place: Place) -> None:
@@ -172,7 +175,7 @@ def unpoint(place: Place) -> None:
     """Forget which record the worktree worked on."""
     if is_pointed(place):
         with disk_errors("forgetting the recovery record"):
-            files.delete(_pointer(place))
+            files.delete(_pointer(place), after_cut=AfterPowerCut.EITHER)
 
 
 def is_pointed(place: Place) -> bool:

@@ -176,10 +176,12 @@ class RecordStore:
             return self._write(token, None, contents.without_secrets(record))
 
     def update(self, change: Callable[[Record], Record], now: datetime) -> Record:
-        """Replace the record by what `change` makes of it, under the lock; an equal one writes nothing at all."""
+        """Replace the record by what `change` makes of it, under the lock; an equal one is not written again."""
         with self._existing() as (token, found):
             changed = contents.without_secrets(change(_with_trouble_noted(found, now)))
             if changed == found.record:
+                with disk_errors("writing HOOK.md"):
+                    contents.make_lost(self.directory, found.record, self.render)
                 return found.record
             _refuse_shortened(found.record, changed)
             return self._write(token, found, changed.model_copy(update={"updated_at": max(now, changed.updated_at)}))

@@ -9,6 +9,7 @@ from typing import Any
 from agent_sync.errors import BadClaim, BadInput, ClaimGone, ClaimUnsafe
 from agent_sync.quiet import answer as quiet
 from agent_sync.system import files
+from agent_sync.system.disk import AfterPowerCut
 from agent_sync.system.files import LockToken
 from agent_sync.task.claim.model import Claim, parse
 from agent_sync.task.claim.phases import Phase
@@ -99,9 +100,10 @@ class ClaimStore:
         content = claim.to_json()
         files.sweep_temporaries(token, self.file)
         # The copy goes second: a crash between the two looks like an edit, and the newer file wins, consent apart.
+        # A power cut may leave the copy before it, which comes to the same.
         files.write_atomic(self.file, content, mode=files.REPOSITORY)
         self._asked, self.refusal = quiet.state_of(str(self.file)), None
-        files.write_atomic(self._base, content)
+        files.write_atomic(self._base, content, after_cut=AfterPowerCut.EITHER)
 
     def _on_disk(self) -> Claim | None:
         for look in range(_SECOND_LOOKS):
