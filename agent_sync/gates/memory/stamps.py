@@ -28,7 +28,7 @@ def leave_pass(context: Context, root: Path, log_dir: str, *, result: RunResult)
     repo = Repo(context.git, context.place, root)
     began = time.time()
     first = _whole(context, root, log_dir, result)
-    if first is None or snapshots.has_hidden(repo) or _is_fresh(context, result, began=began):
+    if first is None or repo.hidden() or _is_fresh(context, result, began=began):
         return
     snapshot = snapshots.take(repo, Path(log_dir))
     if snapshot.tree == result.tree and snapshot.is_complete and _whole(context, root, log_dir, result) == first:

@@ -81,12 +81,13 @@ def _alone(
     context: Context, loaded: LoadedProject, options: RunOptions, listener: Listener, *, definitions: GateDefinitions
 ) -> RunResult:
     logs = LogDir(loaded.project.log_dir)
-    logs.make(Repo(context.git, context.place, loaded.project.root))
+    repo = Repo(context.git, context.place, loaded.project.root)
+    logs.make(repo)
     with lock.alone(context.place, logs.path) as is_alone:
         if not is_alone:
             who = lock.holder(logs.path) or "another process"
             return RunResult(Status.LOCK_EXISTS, f"A gauntlet run is already in progress ({who}).")
-        prepared = prepare(context, loaded, options, definitions)
+        prepared = prepare(context, repo, loaded, options, definitions=definitions)
         return _without_running(context, prepared, options) or _run(context, prepared, options, listener)
 
 
@@ -261,7 +262,7 @@ def _record(prepared: Prepared, options: RunOptions, result: RunResult, *, numbe
         failed_tree=prepared.snapshot.tree if counts else prepared.state.counted_tree,
         failed_turn=options.attempt.turn if counts and options.attempt else prepared.state.failed_turn,
         merge_base=prepared.changes.merge_base,
-        was_in_base=bool(head and base and git_history.is_ancestor(repo.git, head, base)),
+        was_in_base=bool(base and git_history.has_merged(repo.git, base, head)),
         is_partial=not options.is_full,
         unhealthy=cooling.unhealthy(),
         others=prepared.state.others,
@@ -280,7 +281,7 @@ def _put_on_record(context: Context, prepared: Prepared, options: RunOptions, re
     snapshots.prune(prepared.repo)
     if result.status not in PASSES or not options.is_full:
         return result
-    after = snapshots.take(prepared.repo, prepared.logs.path)
+    after = snapshots.take_again(prepared.repo, prepared.logs.path, prepared.snapshot)
     if after.tree != prepared.snapshot.tree:
         result = replace(result, notes=(*result.notes, _changed_meanwhile(prepared, after)))
     elif prepared.key:
