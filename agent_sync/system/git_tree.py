@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from agent_sync.errors import GitFailed
@@ -16,14 +17,18 @@ _ALONE = (
 )  # fmt: skip
 _COMPARING, _LOOKING = "comparing what changed", "looking at the working directory"
 _KEEPING = "keeping what is not committed"
+_SIZES = "--batch-check"
 _DESCRIBED = re.compile(r"[0-9a-f]{40,64} \w+ \d+")
 # So many fit on a command line.
 _MOST_NAMES = 500
 
 
-def tree_of(git: Git, name: str) -> str:
-    """Return the tree of a commit."""
-    return _must(git, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{tree}}", attempted=_COMPARING)
+def tree_of(git: Git, commit: str) -> str:
+    """Return the tree of a commit that is named in full."""
+    (name,) = object_names(git, [f"{commit}:"])
+    if not name:
+        raise GitFailed(f"there is no commit {commit}", attempted=_COMPARING)
+    return name
 
 
 def committed_tree(git: Git) -> str:
@@ -39,9 +44,13 @@ def empty_tree(git: Git) -> str:
 
 def object_names(git: Git, expressions: Sequence[str]) -> tuple[str, ...]:
     """Return the names of objects that are named by commit and path; nothing for one that is not there."""
-    odd = any("\n" in one for one in expressions)
-    lines = git.sizes(expressions).decode(errors="surrogateescape").split("\n") if not odd else []
-    return tuple(_name_in(line) for line in lines[:-1]) if lines else tuple(_parsed(git, one) for one in expressions)
+    if any("\n" in one for one in expressions):
+        return tuple(_parsed(git, one) for one in expressions)
+    lines = git.sizes(expressions).splitlines(keepends=True)
+    for one, line in zip(expressions, lines, strict=True):
+        # For whoever asks for this one alone.
+        git.memory.objects(git.root, (_SIZES, one), partial(bytes, line))
+    return tuple(_name_in(line.decode(errors="surrogateescape").rstrip("\n")) for line in lines)
 
 
 def _name_in(line: str) -> str:

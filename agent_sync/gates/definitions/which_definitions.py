@@ -111,7 +111,8 @@ def _seen(context: Context, root: Path, default: GateBase, roots: list[Path]) ->
     git, top = context.git, Repo(context.git, context.place, Path(context.place.root).resolve())
     prefixes = dict.fromkeys(Repo(git, context.place, one).prefix for one in (root, *roots))
     paths = [f"{prefix}{name}" for prefix in prefixes for name in (GATE_DIR, place.GATE_CONFIG)]
-    committed = Committed(git, (*paths, place.SETTINGS_NAME))
+    # The commits' own trees, at the empty path, are asked for later.
+    committed = Committed(git, (*paths, place.SETTINGS_NAME, ""))
     head = top.head()
     committed.ask(default.commit, head, _left_at(top, default, head))
     prefix = Repo(git, context.place, root).prefix

@@ -1,5 +1,6 @@
 """One look at the working directory: which files differ from the index there, and which are new."""
 
+from functools import cached_property
 from pathlib import Path
 
 from agent_sync.gates.plan.repo import Repo
@@ -42,7 +43,7 @@ class Look:
     tracked: tuple[TrackedChange, ...] = ()
     untracked: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def edited(self) -> tuple[str, ...]:
         """The files that are not on disk as the index has them, new ones included."""
         return (*(one.path for one in self.tracked if one.is_edited), *self.untracked)

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from agent_sync.gates.plan.look import OwnFiles, take_look
+from agent_sync.gates.plan.look import Look, OwnFiles, take_look
 from agent_sync.gates.plan.repo import Repo
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.quiet.answer import state_of
@@ -26,6 +26,8 @@ class Snapshot:
     tree: str
     variables: dict[str, str]
     is_complete: bool = True
+    # The files that were not on disk as the user's index had them.
+    edited: tuple[str, ...] = ()
     # Our index of that moment, and how the user's lay on disk then.
     index: Path | None = None
     user_index: str = ""
@@ -89,7 +91,11 @@ def prune(repo: Repo) -> None:
 def _built(repo: Repo, log_dir: Path, work: Path, *, with_contents: bool) -> Snapshot:
     user_index = _user_index(repo)
     variables = _private(repo, work)
-    is_complete = _fill(repo, log_dir, variables, with_contents=with_contents)
+    hidden = repo.hidden()
+    if hidden:
+        git_tree.watch_again(repo.git, hidden, variables)
+    look = take_look(repo, log_dir, variables)
+    is_complete = _fill(repo, log_dir, look, variables, with_contents=with_contents)
     tree = git_tree.write_tree(repo.git, variables)
     kept = _home(repo) / (tree if with_contents else f"{tree}{BARE}")
     if kept.exists():
@@ -97,7 +103,7 @@ def _built(repo: Repo, log_dir: Path, work: Path, *, with_contents: bool) -> Sna
     else:
         work.replace(kept)
     os.utime(kept)
-    return Snapshot(tree, object_variables(repo), is_complete, kept / "index", user_index)
+    return Snapshot(tree, object_variables(repo), is_complete, look.edited, kept / "index", user_index)
 
 
 def _private(repo: Repo, work: Path) -> dict[str, str]:
@@ -111,16 +117,11 @@ def _private(repo: Repo, work: Path) -> dict[str, str]:
     }
 
 
-def _fill(repo: Repo, log_dir: Path, variables: dict[str, str], *, with_contents: bool) -> bool:
+def _fill(repo: Repo, log_dir: Path, look: Look, variables: dict[str, str], *, with_contents: bool) -> bool:
     """Bring our index to what lies on disk; False where a file could not be read, or a submodule is not clean."""
-    hidden = repo.hidden()
-    if hidden:
-        git_tree.watch_again(repo.git, hidden, variables)
-    look = take_look(repo, log_dir, variables)
-    names = look.edited
     is_complete = (
-        not names
-        or git_tree.bring_up_to_date(repo.git, names, variables, with_contents=with_contents)
+        not look.edited
+        or git_tree.bring_up_to_date(repo.git, look.edited, variables, with_contents=with_contents)
         or git_tree.add_all(repo.git, tuple(_outside(repo, log_dir)), variables)
     )
     has_submodules = (Path(repo.place.root) / ".gitmodules").exists()
