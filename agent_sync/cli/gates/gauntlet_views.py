@@ -19,7 +19,7 @@ from agent_sync.gates.plan.changes import WantedChanges
 from agent_sync.gates.plan.plan import gate_name
 from agent_sync.gates.plan.prepare import RunOptions, has_unresolved, look
 from agent_sync.gates.reviews.adapters import ADAPTERS, adapter_of, is_installed
-from agent_sync.gates.reviews.reviewer import Cooling
+from agent_sync.gates.reviews.cooling import Cooling
 from agent_sync.gates.run import lock
 from agent_sync.gates.run.logs import LogDir
 from agent_sync.gates.status import HEADLINES

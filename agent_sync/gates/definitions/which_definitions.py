@@ -15,10 +15,8 @@ from agent_sync.gates.config.model import GateProject
 from agent_sync.gates.config.project import CONFIG_NAME, find_project, load_project
 from agent_sync.gates.definitions import definition_files
 from agent_sync.gates.definitions.committed import Committed, tree_name
-from agent_sync.gates.definitions.compared import definition_changes
 from agent_sync.gates.definitions.definition_files import DefinitionFiles
 from agent_sync.gates.definitions.gate_base import GateBase, base_named, default_base, moved_base, possible_roots
-from agent_sync.gates.definitions.gate_settings import settings_changes
 from agent_sync.gates.definitions.made_here import is_own
 from agent_sync.gates.memory import keeping
 from agent_sync.gates.plan.repo import Repo
@@ -153,6 +151,8 @@ def _changes_since(seen: _Seen, root: Path, commit: str) -> tuple[str, ...]:
 
 
 def _differences(seen: _Seen, root: Path, before: DefinitionFiles, now: DefinitionFiles) -> tuple[str, ...]:
+    from agent_sync.gates.definitions.compared import definition_changes
+
     old = load_project(root, _copy(seen.context, before))
     if CONFIG_NAME not in now.contents and not now.refused:
         lines = [line for line in definition_changes(old.project, GateProject(root)) if line.startswith("removed: ")]
@@ -242,7 +242,12 @@ def _settings(seen: _Seen, top: Path) -> tuple[str, ...]:
         now = files.read_plain(top / name) or b""
     except (files.NotPlain, OSError) as reason:
         return (f"{name} cannot be read: {reason}",)
-    return settings_changes(before, now.replace(b"\r\n", b"\n"))
+    now = now.replace(b"\r\n", b"\n")
+    if before == now:
+        return ()
+    from agent_sync.gates.definitions.gate_settings import settings_changes
+
+    return settings_changes(before, now)
 
 
 def _shortened(lines: tuple[str, ...]) -> tuple[str, ...]:
