@@ -92,11 +92,10 @@ def edited_below(git: Git, directory: str) -> frozenset[str]:
     return frozenset(name for name in found.stdout.split("\0") if name)
 
 
-def tracked(git: Git, head: str) -> tuple[str, ...]:
-    """List the files of the index and of HEAD, each behind a letter for how git was told to look at it, and a space."""
+def tracked(git: Git, head: str) -> str:
+    """List the files of the index and of HEAD: a letter for how git was told to look at each, a space, its name, NUL."""
     overlaid = (f"--with-tree={head}",) if head else ()
-    listed = _must(git, "ls-files", "-v", "-z", *overlaid, attempted=_LOOKING, is_exact=True)
-    return tuple(listed.split("\0")[:-1])
+    return _must(git, "ls-files", "-v", "-z", *overlaid, attempted=_LOOKING, is_exact=True)
 
 
 def contents_now(git: Git, names: Sequence[str]) -> tuple[str, ...]:

@@ -137,8 +137,9 @@ def detect(*, as_json: bool, uncommitted: bool, commit: str, base: str) -> None:
         skipped = {one.id: one.reason for one in plan.skipped}
         click.echo(json.dumps({"files": list(found.files), "gates": jobs, "skipped": skipped}))
         return
-    for name in found.files:
-        click.echo(f"  {name!r}" if not name.isprintable() else f"  {name}")
+    # In one piece: there can be very many.
+    listed = (f"  {name}\n" if name.isprintable() else f"  {name!r}\n" for name in found.files)
+    click.echo("".join(listed), nl=False)
     click.echo(f"{len(found.files)} files differ from {found.base.name}; {len(plan.jobs)} gates would run:")
     for job in plan.jobs:
         click.echo(f"  {gate_name(job.id)}")

@@ -11,7 +11,7 @@ from agent_sync.worktree import CLAIM_NAME
 # How many fields stand before the path.
 _CHANGED_FIELDS, _UNMERGED_FIELDS = 8, 10
 _ABSENT = "000000"
-_AS_STAGED = "."
+_AS_STAGED, _UNMERGED = ".", "u"
 
 
 @dataclass(frozen=True)
@@ -54,13 +54,18 @@ class Look:
         return any(one.is_dirty_submodule for one in self.tracked)
 
 
-def take_look(repo: Repo, log_dir: Path, variables: dict[str, str] | None = None) -> Look:
-    """Compare the working directory with the index, or with one of ours that the variables name."""
+def take_look(repo: Repo, log_dir: Path, variables: dict[str, str] | None = None, *, with_staged: bool = False) -> Look:
+    """Compare the working directory with the index, or with one of ours that the variables name.
+
+    What is staged and lies on disk just so is left out unless asked for: in an index of ours that can be very much.
+    """
     own = OwnFiles.of(repo, log_dir)
     records = git_tree.status(repo.git, variables or {}).split("\0")
     names = (record[2:].removesuffix("/") for record in records if record.startswith("? "))
-    changes = (_change(record, own) for record in records if record[:2] in {"1 ", "u "})
-    return Look(tuple(changes), tuple(name for name in names if not own.has(name)))
+    changed = (record for record in records if record.startswith(("1 ", "u ")))
+    wanted = (record for record in changed if with_staged or record[3] != _AS_STAGED or record[0] == _UNMERGED)
+    tracked = tuple(_change(record, own) for record in wanted)
+    return Look(tracked, tuple(name for name in names if not own.has(name)))
 
 
 def file_state(mode: str, content: str) -> FileState | None:
@@ -69,7 +74,7 @@ def file_state(mode: str, content: str) -> FileState | None:
 
 
 def _change(record: str, own: "OwnFiles") -> TrackedChange:
-    if record.startswith("u"):
+    if record[0] == _UNMERGED:
         *fields, path = record.split(" ", _UNMERGED_FIELDS)
         ours = file_state(fields[4], fields[8])
         return TrackedChange(path, ours, None, fields[6] != _ABSENT, is_edited=not own.has(path))

@@ -18,7 +18,7 @@ def changed_on_disk(repo: Repo, log_dir: Path, before: str) -> tuple[str, ...]:
     """Return the project's files that are not on disk as a commit or tree has them, as paths from its root."""
     head = repo.head()
     committed = git_tree.entries_before(repo.git, before, head) if head else {}
-    look = take_look(repo, log_dir)
+    look = take_look(repo, log_dir, with_staged=True)
     earlier = {one.path: one.head for one in look.tracked}
     earlier |= {path: file_state(*entry) for path, entry in committed.items()}
     known = {one.path: _differs(one, earlier[one.path]) for one in look.tracked}
@@ -26,8 +26,9 @@ def changed_on_disk(repo: Repo, log_dir: Path, before: str) -> tuple[str, ...]:
     known |= {path: None if earlier.get(path) else True for path in look.untracked}
     unclear = {path: was for path, was in earlier.items() if was and known.get(path, True) is None}
     changed = {path for path in {*committed, *known} if known.get(path, True)} | _otherwise_on_disk(repo, unclear)
-    inside = sorted((path for path in changed if path.startswith(repo.prefix)), key=os.fsencode)
-    return tuple(path.removeprefix(repo.prefix) for path in inside)
+    prefix = repo.prefix
+    inside = sorted((path for path in changed if path.startswith(prefix)), key=os.fsencode)
+    return tuple(path.removeprefix(prefix) for path in inside)
 
 
 def _differs(one: TrackedChange, earlier: FileState | None) -> bool | None:

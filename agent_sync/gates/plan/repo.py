@@ -11,7 +11,7 @@ from agent_sync.system.git import Git
 from agent_sync.worktree import Place
 
 DETACHED = "HEAD"
-_USUAL, _LEFT_OUT = "H", "S"
+_USUAL, _LEFT_OUT = "\0H ", "S"
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Repo:
     place: Place
     project: Path
     # What git tracks, by how the index lay on disk and where HEAD was.
-    _listed: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)
+    _listed: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def index(self) -> Path:
@@ -50,21 +50,25 @@ class Repo:
     def tracks(self, path: Path) -> bool:
         """Tell whether the index or HEAD has this file, or files below it, under whatever spelling."""
         name = path.relative_to(Path(self.place.root).resolve()).as_posix().casefold()
-        listed = (entry[2:].casefold() for entry in self._entries())
-        return any(one == name or one.startswith(f"{name}/") for one in listed)
+        listed = self._listing().casefold()
+        if f" {name}/" not in listed and f" {name}\0" not in listed:
+            return False
+        return any(f"{entry[2:]}/".startswith(f"{name}/") for entry in listed.split("\0"))
 
     def hidden(self) -> tuple[str, ...]:
         """List the files that git was told not to look at, but for those it was told to leave out and that are gone."""
-        root = self.place.root
-        told = ((entry[0], entry[2:]) for entry in self._entries() if entry[0] != _USUAL)
+        listed, root = self._listing(), self.place.root
+        if f"\0{listed}".count(_USUAL) == listed.count("\0"):
+            return ()
+        told = ((entry[0], entry[2:]) for entry in listed.split("\0")[:-1])
         return tuple(
             name
             for letter, name in told
             if letter.islower() or (letter == _LEFT_OUT and os.path.lexists(f"{root}/{name}"))
         )
 
-    def _entries(self) -> tuple[str, ...]:
-        """List the files of the index and of HEAD, each behind a letter and a space; asked again if either changes."""
+    def _listing(self) -> str:
+        """List what git tracks; asked again if the index or HEAD changes."""
         head = self.head()
         seen = f"{state_of(str(self.index))} {head}"
         if seen not in self._listed:
