@@ -93,7 +93,7 @@ def edited_below(git: Git, directory: str) -> frozenset[str]:
 
 
 def tracked(git: Git, head: str) -> str:
-    """List the files of the index and of HEAD: a letter for how git was told to look at each, a space, its name, NUL."""
+    """List the files of the index and of HEAD: a letter for how git was told to look at it, a space, its name, NUL."""
     overlaid = (f"--with-tree={head}",) if head else ()
     return _must(git, "ls-files", "-v", "-z", *overlaid, attempted=_LOOKING, is_exact=True)
 

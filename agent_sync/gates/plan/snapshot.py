@@ -1,5 +1,6 @@
 """Takes a picture of the working directory as a git tree; index, stash and objects of the user stay untouched."""
 
+import contextlib
 import hashlib
 import os
 import shutil
@@ -99,7 +100,9 @@ def _built(repo: Repo, log_dir: Path, work: Path, *, with_contents: bool) -> Sna
     tree = git_tree.write_tree(repo.git, variables)
     kept = _home(repo) / (tree if with_contents else f"{tree}{BARE}")
     if kept.exists():
-        (work / "index").replace(kept / "index")
+        # An empty repository has no index.
+        with contextlib.suppress(FileNotFoundError):
+            (work / "index").replace(kept / "index")
     else:
         work.replace(kept)
     os.utime(kept)
