@@ -248,8 +248,7 @@ def _attempt(event: HookEvent) -> StopAttempt:
 def _may_open(context: Context, result: RunResult) -> bool:
     """Tell whether a pull request may follow: what was looked at must be what is committed."""
     looked_at = result.tree if result.status in _HAVE_RUN else result.seen
-    committed = git_tree.committed_tree(context.git)
-    return result.status in OPENS_PULL and bool(looked_at) and looked_at == committed
+    return result.status in OPENS_PULL and bool(looked_at) and looked_at == git_tree.committed_tree(context.git)
 
 
 def _run_topics(result: RunResult, warnings: tuple[str, ...]) -> dict[str, str]:

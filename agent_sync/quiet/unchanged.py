@@ -34,12 +34,6 @@ def work(where: Place, root: str, base: str) -> str | None:
     return "\0".join(lines)
 
 
-def changed_files(where: Place) -> list[str] | None:
-    """Return the files that differ from HEAD; None where that would take too long."""
-    status = _status(where.root)
-    return None if status is None else _files_in_status(status)
-
-
 def _status(root: str) -> bytes | None:
     """Run git without the module that usually does it: loading that would take longer than git."""
     reader, writer = os.pipe()

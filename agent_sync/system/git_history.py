@@ -187,6 +187,11 @@ def is_ancestor(git: Git, old: str, new: str) -> bool:
     return git.ask("merge-base", "--is-ancestor", old, new).status == 0
 
 
+def has_merged(git: Git, base: str, commit: str) -> bool:
+    """Tell whether a base contains a commit that is named in full; where they part is often known already."""
+    return bool(_COMMIT.fullmatch(commit)) and merge_base(git, base, commit) == commit
+
+
 def is_ahead(git: Git, branch: str, commit: str | None) -> bool:
     """Tell whether a local branch has commits on top of a commit; one that is not here cannot be below it."""
     local = git.head_of(branch) if commit else None

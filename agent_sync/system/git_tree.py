@@ -1,6 +1,8 @@
 """What git knows of trees, and how the work tree becomes one: one function per question."""
 
+import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from agent_sync.errors import GitFailed
@@ -15,11 +17,18 @@ _ALONE = (
 )  # fmt: skip
 _COMPARING, _LOOKING = "comparing what changed", "looking at the working directory"
 _KEEPING = "keeping what is not committed"
+_SIZES = "--batch-check"
+_DESCRIBED = re.compile(r"[0-9a-f]{40,64} \w+ \d+")
+# So many fit on a command line.
+_MOST_NAMES = 500
 
 
-def tree_of(git: Git, name: str) -> str:
-    """Return the tree of a commit."""
-    return _must(git, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{tree}}", attempted=_COMPARING)
+def tree_of(git: Git, commit: str) -> str:
+    """Return the tree of a commit that is named in full."""
+    (name,) = object_names(git, [f"{commit}:"])
+    if not name:
+        raise GitFailed(f"there is no commit {commit}", attempted=_COMPARING)
+    return name
 
 
 def committed_tree(git: Git) -> str:
@@ -31,6 +40,26 @@ def committed_tree(git: Git) -> str:
 def empty_tree(git: Git) -> str:
     """Return the name of the tree that holds nothing, in this repository's kind of hash."""
     return _must(git, "hash-object", "-t", "tree", "/dev/null", attempted=_COMPARING)
+
+
+def object_names(git: Git, expressions: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of objects that are named by commit and path; nothing for one that is not there."""
+    if any("\n" in one for one in expressions):
+        return tuple(_parsed(git, one) for one in expressions)
+    lines = git.sizes(expressions).splitlines(keepends=True)
+    for one, line in zip(expressions, lines, strict=True):
+        # For whoever asks for this one alone.
+        git.memory.objects(git.root, (_SIZES, one), partial(bytes, line))
+    return tuple(_name_in(line.decode(errors="surrogateescape").rstrip("\n")) for line in lines)
+
+
+def _name_in(line: str) -> str:
+    """Return the name in a line of `cat-file --batch-check`, which says of what is missing that it is."""
+    return line.partition(" ")[0] if _DESCRIBED.fullmatch(line) else ""
+
+
+def _parsed(git: Git, expression: str) -> str:
+    return git.ask("rev-parse", "--verify", "--quiet", "--end-of-options", expression).stdout.strip()
 
 
 def has_tree(git: Git, tree: str, variables: Mapping[str, str]) -> bool:
@@ -49,6 +78,13 @@ def difference(git: Git, before: str, after: str, *how: str, below: str, variabl
     return _must(git, *arguments, attempted=_COMPARING, variables=variables, is_exact=True)
 
 
+def entries_before(git: Git, before: str, after: str) -> dict[str, tuple[str, str]]:
+    """Return the files that differ between two trees: mode and content in the first, the mode 000000 where absent."""
+    records = difference(git, before, after, "--raw", "-z", "--no-abbrev", below="", variables={}).split("\0")
+    described = (record.removeprefix(":").split(" ") for record in records[:-1:2])
+    return {path: (fields[0], fields[2]) for fields, path in zip(described, records[1::2], strict=True)}
+
+
 def edited_below(git: Git, directory: str) -> frozenset[str]:
     """Return the files of HEAD below a directory that were edited or deleted here and not committed."""
     how = ("--name-only", "-z", "--no-renames", "--no-ext-diff", "HEAD", "--", f":(top,literal){directory}")
@@ -56,16 +92,25 @@ def edited_below(git: Git, directory: str) -> frozenset[str]:
     return frozenset(name for name in found.stdout.split("\0") if name)
 
 
-def unwatched(git: Git) -> tuple[tuple[str, bool], ...]:
-    """List the files that git was told not to look at, each with whether it was told to leave it out of the tree."""
-    listed = git.ask("ls-files", "-v", "-z", timeout=SLOW_LIMIT).stdout.split("\0")
-    return tuple((entry[2:], entry[0] == "S") for entry in listed if entry[:1] == "S" or entry[:1].islower())
+def tracked(git: Git, head: str) -> str:
+    """List the files of the index and of HEAD: a letter for how git was told to look at it, a space, its name, NUL."""
+    overlaid = (f"--with-tree={head}",) if head else ()
+    return _must(git, "ls-files", "-v", "-z", *overlaid, attempted=_LOOKING, is_exact=True)
 
 
-def is_dirty(git: Git, pathspecs: Sequence[str]) -> bool:
-    """Tell whether the working directory differs from HEAD, untracked files and submodules included."""
-    how = ("--porcelain", "-z", "--ignore-submodules=none", "--untracked-files=normal", "--", ".", *pathspecs)
-    return bool(_must(git, "-c", "core.fsmonitor=false", "status", *how, attempted=_LOOKING))
+def contents_now(git: Git, names: Sequence[str]) -> tuple[str, ...]:
+    """Return for files on disk the names that their contents would have in git; fewer where one cannot be read."""
+    found: list[str] = []
+    for start in range(0, len(names), _MOST_NAMES):
+        found += git.ask("hash-object", "--", *names[start : start + _MOST_NAMES], timeout=SLOW_LIMIT).stdout.split()
+    return tuple(found)
+
+
+def status(git: Git, variables: Mapping[str, str]) -> str:
+    """Return how HEAD, an index and the working directory differ, untracked files and submodules included."""
+    how = ("--porcelain=v2", "-z", "--no-renames", "--ignore-submodules=none", "--untracked-files=all")
+    asked = ("-c", "core.fsmonitor=false", "status", *how)
+    return _must(git, *asked, attempted=_LOOKING, variables=variables, is_exact=True)
 
 
 def watch_again(git: Git, names: Sequence[str], variables: Mapping[str, str]) -> None:
@@ -75,21 +120,26 @@ def watch_again(git: Git, names: Sequence[str], variables: Mapping[str, str]) ->
         git.ask(*_ALONE, "update-index", "-z", flag, "--stdin", variables=variables, stdin=listed)
 
 
+def bring_up_to_date(git: Git, names: Sequence[str], variables: Mapping[str, str], *, with_contents: bool) -> bool:
+    """Bring files of an index of ours to what lies on disk, without storing contents unless asked to.
+
+    False where one of them is nothing that git could take; then the index is as it was.
+    """
+    listed = "".join(f"{name}\0" for name in names)
+    how = ("--add", "--remove", "--replace", *(() if with_contents else ("--info-only",)))
+    asked = ("update-index", "-z", *how, "--stdin")
+    return git.ask(*_ALONE, *asked, variables=variables, stdin=listed, timeout=SLOW_LIMIT).status == 0
+
+
 def add_all(git: Git, pathspecs: Sequence[str], variables: Mapping[str, str]) -> bool:
     """Bring an index of ours to what lies on disk; False where a file could not be read."""
     arguments = ("add", "-A", "--ignore-errors", "--", ".", *pathspecs)
     return git.ask(*_ALONE, *arguments, variables=variables, timeout=SLOW_LIMIT).status == 0
 
 
-def has_clean_submodules(git: Git, pathspecs: Sequence[str], variables: Mapping[str, str]) -> bool:
-    """Tell whether every submodule lies as an index of ours has it."""
-    arguments = ("diff-files", "--quiet", "--ignore-submodules=none", "--", ".", *pathspecs)
-    return git.ask(*_ALONE, *arguments, variables=variables, timeout=SLOW_LIMIT).status == 0
-
-
 def write_tree(git: Git, variables: Mapping[str, str]) -> str:
-    """Write an index of ours as a tree."""
-    return _must(git, *_ALONE, "write-tree", attempted=_LOOKING, variables=variables)
+    """Write an index of ours as a tree; contents need not be stored."""
+    return _must(git, *_ALONE, "write-tree", "--missing-ok", attempted=_LOOKING, variables=variables)
 
 
 def fast_forward(git: Git, to: str) -> bool:

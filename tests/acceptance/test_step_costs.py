@@ -1,5 +1,8 @@
 """What every step of a task may cost at most: counts, which a busy machine does not change."""
 
+import json
+import subprocess
+
 import pytest
 from support.step_costs import CostedRuns, whole_task
 
@@ -28,7 +31,9 @@ BUDGETS = {
     "done": (359, 1, 6),
     "stop that closes": (403, 8, 12),
 }
-GATE_RUN = (414, 13)
+# A run of the gates on a branch with a commit and with edits that are not committed.
+GATE_RUN = (406, 8)
+GATE_DETECT = 4
 # A parser for constants, a command line nobody runs, retries nobody makes, clients for what one connection does, and
 # what pydantic would look for plugins with.
 NEVER_LOADED = {
@@ -60,12 +65,35 @@ def test_no_step_of_a_task_loads_what_it_does_not_use(costs):
     assert {step: names for step, names in loaded.items() if names} == {}
 
 
-def test_a_gate_run_costs_no_more_than_it_may(tmp_path):
-    """A run that finds nothing to check loads no record, and looks at the working directory once."""
+@pytest.fixture(scope="module")
+def gate_costs(tmp_path_factory):
+    """Run the gates on a branch of the clone's own, with work that is committed, edited and new."""
     with stage(with_gate=True) as scenery:
-        found = CostedRuns(scenery.root, scenery.environment, tmp_path / "runs").run(
-            "gate run", "gate", "run", stdin=""
-        )
-    assert (found.status, len(found.git) <= GATE_RUN[1], len(found.modules) <= GATE_RUN[0]) == (0, True, True)
-    assert [name for name in found.modules if name.startswith("agent_sync.record.")] == []
-    assert sum(" status " in f" {call} " for call in found.git) == 1
+        branching = ["git", "checkout", "--quiet", "-b", "work"]
+        subprocess.run(branching, cwd=scenery.root, env=scenery.environment, check=True)
+        scenery.commit("work.py", "work = 1\n", "Work")
+        (scenery.root / "work.py").write_text("work = 2\n", encoding="utf-8")
+        (scenery.root / "new.py").write_text("new = 1\n", encoding="utf-8")
+        runs = CostedRuns(scenery.root, scenery.environment, tmp_path_factory.mktemp("gates") / "runs")
+        detected = runs.run("gate detect", "gate", "detect", "--json", stdin="")
+        return detected, runs.run("gate run", "gate", "run", stdin="")
+
+
+def test_a_gate_run_costs_no_more_than_it_may(gate_costs):
+    """A run whose gate passes loads no record, stores no content, and compares the working directory twice."""
+    _, found = gate_costs
+    assert (found.status, "Passed" in found.output) == (0, True), found.output
+    spent = (len(found.modules), len(found.git))
+    assert not any(map(int.__gt__, spent, GATE_RUN)), f"{spent} for {GATE_RUN}: {found.git}"
+    assert [name for name in found.modules if name.startswith(("agent_sync.record.", "agent_sync.leases."))] == []
+    assert sum(" status " in f" {call} " for call in found.git) == 2
+    assert sum(" write-tree " in f" {call} " for call in found.git) == 1
+
+
+def test_detect_builds_no_tree(gate_costs):
+    """Finding what changed starts few git processes, and none that stores anything."""
+    found, _ = gate_costs
+    assert (found.status, len(found.git) <= GATE_DETECT) == (0, True), found
+    assert set(json.loads(found.output)["files"]) == {"work.py", "new.py"}
+    writing = ("add", "update-index", "write-tree", "hash-object -w")
+    assert [call for call in found.git if any(f" {word} " in f" {call} " for word in writing)] == []

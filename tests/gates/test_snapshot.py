@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from support.gauntlet import GatedProject
 
-from agent_sync.gates.plan.snapshot import KEPT, prune, take
+from agent_sync.gates.plan.snapshot import KEPT, prune, take, take_again
 
 
 def everything(root):
@@ -100,6 +100,7 @@ def test_empty_repository(tmp_path):
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     project = GatedProject.__new__(GatedProject)
     project.root = tmp_path
+    assert names(project, snap(project)) == names(project, snap(project)) == set()
     project.write({"a": "1"})
     assert names(project, snap(project)) == {"a"}
 
@@ -147,6 +148,34 @@ def test_dirty_submodule_is_no_complete_picture(project, tmp_path):
     assert snap(project).is_complete
     project.write({"sub/new": "1"})
     assert not snap(project).is_complete
+
+
+def test_a_second_look_builds_nothing_while_nothing_changes(project):
+    """The earlier picture is returned as it is; an edit, a new file or another index make a new one."""
+    project.write({"src/a": "1", "new": "1"})
+    first = snap(project)
+    logs = project.root / "gauntlet_logs"
+    assert take_again(project.repo(), logs, first) is first
+    project.write({"ignored": "1"})
+    assert take_again(project.repo(), logs, first) is first
+    project.git("add", "-f", "ignored")
+    second = take_again(project.repo(), logs, first)
+    assert "ignored" in names(project, second)
+    project.write({"new": "2"})
+    assert take_again(project.repo(), logs, second).tree != second.tree
+
+
+def test_contents_are_stored_only_if_asked_for(project):
+    """Without them the tree is the same, and with them a patch can be read."""
+    project.write({"new": "what it says\n"})
+    bare = snap(project)
+    blob = project.git("hash-object", "new")
+    has_blob = ["git", "cat-file", "-e", blob]
+    found = subprocess.run(has_blob, cwd=project.root, env=dict(os.environ) | bare.variables, check=False)
+    assert found.returncode != 0
+    whole = take(project.repo(), project.root / "gauntlet_logs", with_contents=True)
+    subprocess.run(has_blob, cwd=project.root, env=dict(os.environ) | whole.variables, check=True)
+    assert whole.tree == bare.tree
 
 
 def test_few_snapshots_are_kept(project):

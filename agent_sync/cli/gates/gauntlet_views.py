@@ -19,7 +19,7 @@ from agent_sync.gates.plan.changes import WantedChanges
 from agent_sync.gates.plan.plan import gate_name
 from agent_sync.gates.plan.prepare import RunOptions, has_unresolved, look
 from agent_sync.gates.reviews.adapters import ADAPTERS, adapter_of, is_installed
-from agent_sync.gates.reviews.reviewer import Cooling
+from agent_sync.gates.reviews.cooling import Cooling
 from agent_sync.gates.run import lock
 from agent_sync.gates.run.logs import LogDir
 from agent_sync.gates.status import HEADLINES
@@ -130,20 +130,22 @@ def detect(*, as_json: bool, uncommitted: bool, commit: str, base: str) -> None:
     context, loaded = project_here()
     if loaded.errors:
         raise BadInput(str(loaded.errors[0]), helps="agent-sync gate validate")
-    changes, plan = look(context, loaded, RunOptions(WantedChanges(base, commit, uncommitted)))
+    found = look(context, loaded, RunOptions(WantedChanges(base, commit, uncommitted)))
+    plan = found.plan
     if as_json:
         jobs = [job.id for job in plan.jobs]
         skipped = {one.id: one.reason for one in plan.skipped}
-        click.echo(json.dumps({"files": list(changes.files), "gates": jobs, "skipped": skipped}))
+        click.echo(json.dumps({"files": list(found.files), "gates": jobs, "skipped": skipped}))
         return
-    for name in changes.files:
-        click.echo(f"  {name!r}" if not name.isprintable() else f"  {name}")
-    click.echo(f"{len(changes.files)} files differ from {changes.base.name}; {len(plan.jobs)} gates would run:")
+    # In one piece: there can be very many.
+    listed = (f"  {name}\n" if name.isprintable() else f"  {name!r}\n" for name in found.files)
+    click.echo("".join(listed), nl=False)
+    click.echo(f"{len(found.files)} files differ from {found.base.name}; {len(plan.jobs)} gates would run:")
     for job in plan.jobs:
         click.echo(f"  {gate_name(job.id)}")
     for one in plan.skipped:
         click.echo(f"  {gate_name(one.id)}: skipped ({one.reason})")
-    click.echo(changes.base.note, err=True, nl=bool(changes.base.note))
+    click.echo(found.base.note, err=True, nl=bool(found.base.note))
 
 
 @click.command("status")

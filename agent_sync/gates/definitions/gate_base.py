@@ -4,6 +4,7 @@ import os
 import re
 from pathlib import Path
 
+from agent_sync.gates.definitions.committed import Committed
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system import git_history
 from agent_sync.system.git import Git
@@ -30,12 +31,22 @@ class GateBase:
         return self.ref.removeprefix(REMOTE).removeprefix(LOCAL)
 
 
-def find_gate_base(git: Git, prefix: str) -> GateBase | None:
-    """Return the base: the remote's default branch, or the one that this branch's own configuration names."""
-    default = _default(git)
-    if default is None:
-        return None
-    named = _base_named_in(git_history.file_in(git, default.commit, f"{prefix}{GATE_CONFIG}"))
+def default_base(git: Git) -> GateBase | None:
+    """Return the default branch of the remote, origin before any other; without one, the usual local names."""
+    patterns = (*(f"{REMOTE}*/{name}" for name in _DEFAULTS), *(f"{LOCAL}{name}" for name in _DEFAULTS[1:]))
+    found = git_history.refs(git, *patterns)
+    order = [f"{REMOTE}origin/{name}" for name in _DEFAULTS]
+    order += sorted(
+        (ref for ref in found if ref.startswith(REMOTE) and ref not in order),
+        key=lambda ref: _DEFAULTS.index(ref.rpartition("/")[2]),
+    )
+    order += [f"{LOCAL}{name}" for name in _DEFAULTS[1:]]
+    return next((GateBase(found[ref].symref or ref, found[ref].commit) for ref in order if ref in found), None)
+
+
+def base_named(git: Git, default: GateBase, config: str) -> GateBase:
+    """Return the branch that the configuration of the default branch names as base; the default where it names none."""
+    named = _base_named_in(config)
     if not named or named == default.name:
         return default
     remote = default.name.partition("/")[0] if default.ref.startswith(REMOTE) else "origin"
@@ -44,20 +55,23 @@ def find_gate_base(git: Git, prefix: str) -> GateBase | None:
     return next((GateBase(ref, found[ref].commit) for ref in wanted if ref in found), default)
 
 
-def gate_root_in_base(git: Git, base: GateBase, start: str, top: Path) -> Path | None:
-    """Return the nearest directory from `start` up to the top that holds gates in the base."""
+def possible_roots(start: str, top: Path) -> list[Path]:
+    """Return the directories from `start` up to the top."""
     here = Path(os.path.realpath(start)) if start else top
     inside = here.relative_to(top).parts if top in here.parents else ()
-    roots = [top.joinpath(*inside[:count]) for count in range(len(inside), -1, -1)]
-    paths = {root: (root / GATE_CONFIG).relative_to(top).as_posix() for root in roots}
-    found = git_history.names_in(git, base.commit, list(paths.values()))
-    return next((root for root in roots if paths[root] in found), None)
+    return [top.joinpath(*inside[:count]) for count in range(len(inside), -1, -1)]
 
 
 def base_has_gates(git: Git, top: Path, start: str) -> bool:
     """Tell whether the base holds gates for work in `start`, in a worktree that has none there itself."""
-    base = find_gate_base(git, "")
-    return base is not None and gate_root_in_base(git, base, start, top) is not None
+    paths = {root: (root / GATE_CONFIG).relative_to(top).as_posix() for root in possible_roots(start, top)}
+    base = default_base(git)
+    if base is None:
+        return False
+    committed = Committed(git, paths.values())
+    config = committed.content(base.commit, GATE_CONFIG, top / GATE_CONFIG)
+    base = base_named(git, base, config.decode(errors="surrogateescape"))
+    return any(committed.name(base.commit, path) for path in paths.values())
 
 
 def moved_base(git: Git, ref: str) -> str:
@@ -82,19 +96,6 @@ def _local_moved_base(git: Git, name: str) -> str:
     if not here or not there or git_history.is_ancestor(git, here, there):
         return ""
     return f"the base {name} was moved in this clone: it has commits that origin/{name} does not have"
-
-
-def _default(git: Git) -> GateBase | None:
-    """Return the default branch of the remote, origin before any other; without one, the usual local names."""
-    patterns = (*(f"{REMOTE}*/{name}" for name in _DEFAULTS), *(f"{LOCAL}{name}" for name in _DEFAULTS[1:]))
-    found = git_history.refs(git, *patterns)
-    order = [f"{REMOTE}origin/{name}" for name in _DEFAULTS]
-    order += sorted(
-        (ref for ref in found if ref.startswith(REMOTE) and ref not in order),
-        key=lambda ref: _DEFAULTS.index(ref.rpartition("/")[2]),
-    )
-    order += [f"{LOCAL}{name}" for name in _DEFAULTS[1:]]
-    return next((GateBase(found[ref].symref or ref, found[ref].commit) for ref in order if ref in found), None)
 
 
 def _base_named_in(config: str) -> str:

@@ -14,10 +14,9 @@ from agent_sync.context import Context
 from agent_sync.gates.config.model import GateProject
 from agent_sync.gates.config.project import CONFIG_NAME, find_project, load_project
 from agent_sync.gates.definitions import definition_files
-from agent_sync.gates.definitions.compared import definition_changes
+from agent_sync.gates.definitions.committed import Committed, tree_name
 from agent_sync.gates.definitions.definition_files import DefinitionFiles
-from agent_sync.gates.definitions.gate_base import GateBase, find_gate_base, gate_root_in_base, moved_base
-from agent_sync.gates.definitions.gate_settings import settings_changes
+from agent_sync.gates.definitions.gate_base import GateBase, base_named, default_base, moved_base, possible_roots
 from agent_sync.gates.definitions.made_here import is_own
 from agent_sync.gates.memory import keeping
 from agent_sync.gates.plan.repo import Repo
@@ -61,12 +60,17 @@ class _Seen:
     """The repository as one look needs it: the base, the commit the work left it at, and HEAD."""
 
     context: Context
+    committed: Committed
     base: GateBase
     left_at: str
     head: str
 
     def repo(self, root: Path) -> Repo:
         return Repo(self.context.git, self.context.place, root)
+
+    def name(self, root: Path, commit: str) -> str:
+        """Return the name of the definitions that a commit has."""
+        return self.committed.name(commit, f"{self.repo(root).prefix}{GATE_DIR}")
 
     def at(self, root: Path, commit: str) -> DefinitionFiles:
         repo = self.repo(root)
@@ -80,15 +84,14 @@ def gate_definitions(context: Context, start: str) -> GateDefinitions:
     """Look at the definitions for work in the directory `start`, and compare them with the base's."""
     top = Path(context.place.root).resolve()
     root = find_project(start or str(top), str(top))
-    base = find_gate_base(context.git, Repo(context.git, context.place, root or top).prefix)
-    if base is None:
+    default = default_base(context.git)
+    if default is None:
         return GateDefinitions(root)
-    theirs = gate_root_in_base(context.git, base, start, top)
+    seen = _seen(context, root or top, default, possible_roots(start, top))
+    base, repo = seen.base, seen.repo(top)
+    theirs = next((one for one in possible_roots(start, top) if _config_name(seen, one)), None)
     if root is None and theirs is None:
         return GateDefinitions(None)
-    repo = Repo(context.git, context.place, top)
-    head = repo.head()
-    seen = _Seen(context, base, (head and git_history.merge_base(repo.git, base.commit, head)) or base.commit, head)
     roots = sorted({one for one in (root, theirs) if one}, key=lambda one: len(one.parts), reverse=True)
     remark = moved_base(context.git, base.ref)
     remarks = (remark,) if remark else ()
@@ -101,14 +104,40 @@ def gate_definitions(context: Context, start: str) -> GateDefinitions:
     return replace(found, changes=_shortened((*found.changes, *settings)), remarks=(*found.remarks, *remarks))
 
 
+def _seen(context: Context, root: Path, default: GateBase, roots: list[Path]) -> _Seen:
+    """Find the base and where the work left it; what commits have there is asked in one question."""
+    git, top = context.git, Repo(context.git, context.place, Path(context.place.root).resolve())
+    prefixes = dict.fromkeys(Repo(git, context.place, one).prefix for one in (root, *roots))
+    paths = [f"{prefix}{name}" for prefix in prefixes for name in (GATE_DIR, place.GATE_CONFIG)]
+    # The commits' own trees, at the empty path, are asked for later.
+    committed = Committed(git, (*paths, place.SETTINGS_NAME, ""))
+    head = top.head()
+    committed.ask(default.commit, head, _left_at(top, default, head))
+    prefix = Repo(git, context.place, root).prefix
+    config = committed.content(default.commit, f"{prefix}{place.GATE_CONFIG}", root / place.GATE_CONFIG)
+    base = base_named(git, default, config.decode(errors="surrogateescape"))
+    return _Seen(context, committed, base, _left_at(top, base, head), head)
+
+
+def _left_at(repo: Repo, base: GateBase, head: str) -> str:
+    return (head and git_history.merge_base(repo.git, base.commit, head)) or base.commit
+
+
+def _config_name(seen: _Seen, root: Path) -> str:
+    return seen.committed.name(seen.base.commit, f"{seen.repo(root).prefix}{place.GATE_CONFIG}")
+
+
 def _has_other_commits(seen: _Seen, root: Path) -> bool:
     """Tell whether what is committed here differs from the base's newest definitions."""
-    return seen.listed(root, seen.head) != seen.listed(root, seen.base.commit)
+    return seen.name(root, seen.head) != seen.name(root, seen.base.commit)
 
 
 def _changes_since(seen: _Seen, root: Path, commit: str) -> tuple[str, ...]:
     """Return how the definitions of the work tree differ from those of a commit."""
-    now = definition_files.on_disk(root / GATE_DIR)
+    directory = root / GATE_DIR
+    now, name = definition_files.on_disk(directory), seen.name(root, commit)
+    if name and not now.refused and tree_name(directory, now.contents, like=name) == name:
+        return ()
     before = seen.at(root, commit)
     if not before.contents and CONFIG_NAME not in now.contents and seen.at(root, seen.base.commit).contents:
         # The work left the base before there were gates.
@@ -122,6 +151,8 @@ def _changes_since(seen: _Seen, root: Path, commit: str) -> tuple[str, ...]:
 
 
 def _differences(seen: _Seen, root: Path, before: DefinitionFiles, now: DefinitionFiles) -> tuple[str, ...]:
+    from agent_sync.gates.definitions.compared import definition_changes
+
     old = load_project(root, _copy(seen.context, before))
     if CONFIG_NAME not in now.contents and not now.refused:
         lines = [line for line in definition_changes(old.project, GateProject(root)) if line.startswith("removed: ")]
@@ -206,12 +237,17 @@ def _copy(context: Context, definitions: DefinitionFiles) -> Path:
 
 def _settings(seen: _Seen, top: Path) -> tuple[str, ...]:
     name = place.SETTINGS_NAME
-    before = git_history.file_in(seen.context.git, seen.left_at, name)
+    before = seen.committed.content(seen.left_at, name, top / name)
     try:
         now = files.read_plain(top / name) or b""
     except (files.NotPlain, OSError) as reason:
         return (f"{name} cannot be read: {reason}",)
-    return settings_changes(before.encode(errors="surrogateescape"), now.replace(b"\r\n", b"\n"))
+    now = now.replace(b"\r\n", b"\n")
+    if before == now:
+        return ()
+    from agent_sync.gates.definitions.gate_settings import settings_changes
+
+    return settings_changes(before, now)
 
 
 def _shortened(lines: tuple[str, ...]) -> tuple[str, ...]:

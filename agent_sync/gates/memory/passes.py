@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-import platform
+import os
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -38,7 +38,7 @@ def pass_key(repo: Repo, project: GateProject, snapshot: Snapshot, changes: Chan
     def parts() -> Iterator[bytes]:
         yield snapshot.tree.encode()
         yield changes.before.encode()
-        yield f"{changes.mode} {changes.base.name} {__version__} {platform.system()} {repo.prefix}".encode()
+        yield f"{changes.mode} {changes.base.name} {__version__} {os.uname().sysname} {repo.prefix}".encode()
         yield definition_files.on_disk(project.directory).digest.encode()
 
     return digest(parts())

@@ -10,7 +10,7 @@ from agent_sync.gates.plan import snapshot as snapshots
 from agent_sync.gates.plan.repo import Repo
 from agent_sync.gates.run.results import RunResult
 from agent_sync.gates.status import Status
-from agent_sync.quiet import answer as quiet, gate as quick, unchanged
+from agent_sync.quiet import answer as quiet, gate as quick
 from agent_sync.quiet.answer import Stamp
 from agent_sync.system.stamps import are_settled, leave_stamp
 
@@ -28,9 +28,13 @@ def leave_pass(context: Context, root: Path, log_dir: str, *, result: RunResult)
     repo = Repo(context.git, context.place, root)
     began = time.time()
     first = _whole(context, root, log_dir, result)
-    if first is None or snapshots.has_hidden(repo) or _is_fresh(context, result, began=began):
+    if first is None or repo.hidden():
         return
     snapshot = snapshots.take(repo, Path(log_dir))
+    # A file that is too new could change again without that it shows.
+    paths = (os.path.join(context.place.root, name) for name in snapshot.edited)  # noqa: PTH118  # as git names them
+    if not are_settled(paths, began, with_inodes=True):
+        return
     if snapshot.tree == result.tree and snapshot.is_complete and _whole(context, root, log_dir, result) == first:
         details = (result.unchanged_since, log_dir, result.base)
         leave_stamp(quick.pass_stamp(context.place), Stamp(quiet.NEVER, details, first))
@@ -38,10 +42,3 @@ def leave_pass(context: Context, root: Path, log_dir: str, *, result: RunResult)
 
 def _whole(context: Context, root: Path, log_dir: str, result: RunResult) -> str | None:
     return quick.whole(context.place, str(root), log_dir, base=result.base)
-
-
-def _is_fresh(context: Context, result: RunResult, *, began: float) -> bool:
-    """Tell whether a file of the work is so new that its next change might not show."""
-    changed = unchanged.changed_files(context.place) or []
-    paths = (os.path.join(context.place.root, name) for name in changed)  # noqa: PTH118  # as git names them
-    return bool(result.tree) and not are_settled(paths, began, with_inodes=True)

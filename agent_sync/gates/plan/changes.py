@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
+from pathlib import Path
 
 from agent_sync.errors import BadInput
 from agent_sync.gates.config.stop_settings import is_ci
+from agent_sync.gates.plan import snapshot as snapshots
+from agent_sync.gates.plan.on_disk import changed_on_disk
 from agent_sync.gates.plan.repo import Repo
 from agent_sync.gates.plan.snapshot import Snapshot
 from agent_sync.lazy_dataclasses import dataclass
@@ -74,9 +77,24 @@ def find_changes(
 ) -> Changes:
     """Return what changed for the kind of run that is asked for."""
     mode = _mode(wanted, environment)
-    before, after, merge_base = _trees(repo, snapshot, mode, wanted=wanted, base=base, environment=environment)
+    before, after, merge_base = _compared(repo, mode, wanted=wanted, base=base, environment=environment)
+    after = after or snapshot.tree
     files = repo.changed(before, after, snapshot.variables)
     return Changes(mode, base, before, after, files, merge_base)
+
+
+def look_for_changes(
+    repo: Repo, log_dir: Path, wanted: WantedChanges, *, base: Base, environment: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Return the files that changed, without a snapshot unless git was told not to look at some of them."""
+    mode = _mode(wanted, environment)
+    before, after, _ = _compared(repo, mode, wanted=wanted, base=base, environment=environment)
+    if after:
+        return repo.changed(before, after, {})
+    if repo.hidden():
+        snapshot = snapshots.take(repo, log_dir)
+        return repo.changed(before, snapshot.tree, snapshot.variables)
+    return changed_on_disk(repo, log_dir, before)
 
 
 def _mode(wanted: WantedChanges, environment: Mapping[str, str]) -> RunMode:
@@ -88,9 +106,10 @@ def _mode(wanted: WantedChanges, environment: Mapping[str, str]) -> RunMode:
     return RunMode.CI if is_ci(environment) and not wanted.working else RunMode.FULL
 
 
-def _trees(  # noqa: PLR0913  # everything a run can depend on
-    repo: Repo, snapshot: Snapshot, mode: RunMode, *, wanted: WantedChanges, base: Base, environment: Mapping[str, str]
+def _compared(
+    repo: Repo, mode: RunMode, *, wanted: WantedChanges, base: Base, environment: Mapping[str, str]
 ) -> tuple[str, str, str]:
+    """Return what is compared: the one, the other or nothing for the working directory, and where the work began."""
     match mode:
         case RunMode.COMMIT:
             commit = repo.commit(wanted.commit)
@@ -98,14 +117,14 @@ def _trees(  # noqa: PLR0913  # everything a run can depend on
                 raise BadInput(f"There is no commit {wanted.commit!r}.", helps="git log --oneline")
             return repo.commit(f"{commit}^") or git_tree.empty_tree(repo.git), commit, ""
         case RunMode.UNCOMMITTED:
-            return repo.head() or git_tree.empty_tree(repo.git), snapshot.tree, ""
+            return repo.head() or git_tree.empty_tree(repo.git), "", ""
         case RunMode.CI:
             head = repo.commit(environment.get("GITHUB_SHA", "") or "HEAD") or repo.head()
             before = _merge_base_with(repo, base, head) or repo.commit("HEAD^") or git_tree.empty_tree(repo.git)
-            return before, head or snapshot.tree, before
+            return before, head, before
         case RunMode.FULL:
             before = _merge_base_with(repo, base, repo.head()) or git_tree.empty_tree(repo.git)
-            return before, snapshot.tree, before
+            return before, "", before
 
 
 def _merge_base_with(repo: Repo, base: Base, head: str) -> str | None:

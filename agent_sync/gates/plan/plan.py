@@ -85,15 +85,19 @@ def plan(project: GateProject, files: Iterable[str], scope: Scope, is_directory:
 
 def active_entries(project: GateProject, files: tuple[str, ...], is_directory: IsDirectory) -> list[Active]:
     """Return the entry points that have changed files; wildcards become one per directory."""
-    below = _by_directory(files)
+    below, changed = _by_directory(files), frozenset(files)
     found: list[Active] = []
     for point in project.entry_points:
-        found += _active_for(point, files, below, is_directory)
+        found += _active_for(point, files, below, changed, is_directory)
     return found
 
 
 def _active_for(
-    point: EntryPoint, files: tuple[str, ...], below: dict[str, list[str]], is_directory: IsDirectory
+    point: EntryPoint,
+    files: tuple[str, ...],
+    below: dict[str, list[str]],
+    changed: frozenset[str],
+    is_directory: IsDirectory,
 ) -> list[Active]:
     path = point.path
     parent, _, last = path.rpartition("/")
@@ -106,7 +110,8 @@ def _active_for(
     if is_glob(path):
         pattern = compiled(path)
         return _active(point, path, ".", [file for file in _without_excluded(files, point) if pattern.fullmatch(file)])
-    matching = _without_excluded(below.get(path, ()), point)
+    itself = (path,) if path in changed else ()
+    matching = _without_excluded((*itself, *below.get(path, ())), point)
     directory = path if is_directory(path) or not matching or matching != [path] else parent or "."
     return _active(point, path, directory, matching, is_there=is_directory(directory))
 
@@ -129,10 +134,10 @@ def _active_in_glob(
 
 
 def _by_directory(files: tuple[str, ...]) -> dict[str, list[str]]:
-    """Map every directory, and every file itself, to the changed files it holds."""
+    """Map every directory to the changed files it holds."""
     below: dict[str, list[str]] = {}
     for file in files:
-        at = len(file)
+        at = file.rfind("/")
         while at > 0:
             below.setdefault(file[:at], []).append(file)
             at = file.rfind("/", 0, at)

@@ -11,7 +11,15 @@ from agent_sync.gates.memory import state as states
 from agent_sync.gates.memory.passes import pass_key
 from agent_sync.gates.memory.state import GateState
 from agent_sync.gates.plan import snapshot as snapshots
-from agent_sync.gates.plan.changes import Base, Changes, RunMode, WantedChanges, find_base, find_changes
+from agent_sync.gates.plan.changes import (
+    Base,
+    Changes,
+    RunMode,
+    WantedChanges,
+    find_base,
+    find_changes,
+    look_for_changes,
+)
 from agent_sync.gates.plan.plan import GatePlan, Scope, plan
 from agent_sync.gates.plan.repo import Repo
 from agent_sync.gates.plan.snapshot import Snapshot
@@ -82,11 +90,12 @@ class Prepared:
     remarks: tuple[str, ...]
 
 
-def prepare(context: Context, loaded: LoadedProject, options: RunOptions, definitions: GateDefinitions) -> Prepared:
+def prepare(
+    context: Context, repo: Repo, loaded: LoadedProject, options: RunOptions, *, definitions: GateDefinitions
+) -> Prepared:
     """Look at the repository, end a session that is over, and plan the gates."""
     project = loaded.project
     logs = LogDir(project.log_dir)
-    repo = Repo(context.git, context.place, project.root)
     base = find_base(repo, project.base_branch, options.wanted, context.environment)
     notes = [str(warning) for warning in loaded.warnings] + ([base.note] if base.note else [])
     state = states.read(logs.path)
@@ -95,7 +104,8 @@ def prepare(context: Context, loaded: LoadedProject, options: RunOptions, defini
         clean.clean(logs, repo, keep=project.max_previous_logs, with_state=True)
         notes.append(f"Earlier logs were moved aside, because {over}.")
         state = None
-    snapshot = snapshots.take(repo, logs.path)
+    # Only reviewers read contents; checks have the files themselves.
+    snapshot = snapshots.take(repo, logs.path, with_contents=bool(project.reviews))
     changes = find_changes(repo, snapshot, options.wanted, base=base, environment=context.environment)
     is_rerun = has_unresolved(logs, state)
     if is_rerun and state:
@@ -123,16 +133,23 @@ def _moved_base_remarks(repo: Repo, base: Base) -> tuple[str, ...]:
     return (remark,) if remark else ()
 
 
-def look(context: Context, loaded: LoadedProject, options: RunOptions) -> tuple[Changes, GatePlan]:
+@dataclass(frozen=True)
+class Foreseen:
+    """What changed compared with the base, and what would run."""
+
+    base: Base
+    files: tuple[str, ...]
+    plan: GatePlan
+
+
+def look(context: Context, loaded: LoadedProject, options: RunOptions) -> Foreseen:
     """Return what changed and what would run, without touching logs or record."""
     project = loaded.project
     repo = Repo(context.git, context.place, project.root)
     base = find_base(repo, project.base_branch, options.wanted, context.environment)
-    snapshot = snapshots.take(repo, project.log_dir)
-    changes = find_changes(repo, snapshot, options.wanted, base=base, environment=context.environment)
-    snapshots.prune(repo)
+    files = look_for_changes(repo, project.log_dir, options.wanted, base=base, environment=context.environment)
     scope = replace(options.scope, is_ci=is_ci(context.environment))
-    return changes, plan(project, changes.files, scope, lambda path: (project.root / path).is_dir())
+    return Foreseen(base, files, plan(project, files, scope, lambda path: (project.root / path).is_dir()))
 
 
 def has_unresolved(logs: LogDir, state: GateState | None) -> bool:

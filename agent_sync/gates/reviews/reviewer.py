@@ -2,14 +2,13 @@
 
 import re
 import tempfile
-import threading
 from dataclasses import replace
-from datetime import datetime, timedelta
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from agent_sync.gates.config.model import AdapterOptions, Review
 from agent_sync.gates.reviews.adapters import Adapter, command, surroundings
+from agent_sync.gates.reviews.cooling import Cooling
 from agent_sync.gates.reviews.findings import LARGEST, ReviewerAnswer, read_answer
 from agent_sync.gates.run.context import NO_TIME, Run
 from agent_sync.gates.run.masked_log import masked_into
@@ -17,39 +16,7 @@ from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system.masking import masked
 
 DEFAULT_LIMIT = 300.0
-COOLING = timedelta(hours=1)
 _USED_UP = re.compile(r"usage limit|rate limit|quota|credit balance|too many requests|hit your limit", re.IGNORECASE)
-
-
-class Cooling:
-    """Reviewers that said they are used up; they are left alone for a while."""
-
-    def __init__(self, unhealthy: dict[str, Any], now: datetime) -> None:
-        self._now = now
-        self._lock = threading.Lock()
-        self._marked = {name: value for name, value in unhealthy.items() if self._is_fresh(value)}
-
-    def is_cooling(self, name: str) -> bool:
-        """Tell whether a reviewer is left alone."""
-        with self._lock:
-            return name in self._marked
-
-    def mark(self, name: str, reason: str) -> None:
-        """Leave a reviewer alone from now on."""
-        with self._lock:
-            self._marked[name] = {"marked_at": self._now.isoformat().replace("+00:00", "Z"), "reason": reason}
-
-    def unhealthy(self) -> dict[str, Any]:
-        """Return what is put on record."""
-        with self._lock:
-            return dict(self._marked)
-
-    def _is_fresh(self, value: object) -> bool:
-        try:
-            marked = datetime.fromisoformat(value["marked_at"])  # type: ignore[index]  # checked by trying
-            return self._now - COOLING < marked <= self._now
-        except (TypeError, KeyError, ValueError):
-            return False
 
 
 @dataclass(frozen=True)

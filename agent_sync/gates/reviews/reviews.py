@@ -10,9 +10,10 @@ from agent_sync.gates.config.model import Review
 from agent_sync.gates.memory import keeping
 from agent_sync.gates.plan.plan import Job
 from agent_sync.gates.reviews.adapters import Adapter, adapter_of, is_installed
+from agent_sync.gates.reviews.cooling import Cooling
 from agent_sync.gates.reviews.findings import ReviewFinding, Stored, read_stored, stored_text, with_decisions
 from agent_sync.gates.reviews.prompts import whole_prompt
-from agent_sync.gates.reviews.reviewer import Cooling, ReviewAttempt, ask
+from agent_sync.gates.reviews.reviewer import ReviewAttempt, ask
 from agent_sync.gates.reviews.second_look import (
     AskReviewer,
     KeepFindings,

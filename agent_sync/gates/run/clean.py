@@ -46,7 +46,7 @@ def context_change(repo: Repo, state: GateState | None, base: Base) -> str:
     # On a branch without commits of its own HEAD is in the base from the start, which says nothing.
     if not state.commit or state.was_in_base or base.commit is None:
         return ""
-    if repo.commit(state.commit) and git_history.is_ancestor(repo.git, state.commit, base.commit):
+    if git_history.has_merged(repo.git, base.commit, state.commit):
         return f"commit {state.commit[:12]} was merged into {base.name}"
     return ""
 

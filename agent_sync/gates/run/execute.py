@@ -7,7 +7,7 @@ from pathlib import Path
 
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError
-from agent_sync.gates.config.model import GateCheck, LoadedProject
+from agent_sync.gates.config.model import LoadedProject
 from agent_sync.gates.config.project import load_project
 from agent_sync.gates.definitions.which_definitions import GateDefinitions, gate_definitions
 from agent_sync.gates.memory import passes, state as states
@@ -16,26 +16,21 @@ from agent_sync.gates.memory.passes import Pass
 from agent_sync.gates.memory.state import GateState
 from agent_sync.gates.plan import snapshot as snapshots
 from agent_sync.gates.plan.changes import WantedChanges
-from agent_sync.gates.plan.differences import Differences
-from agent_sync.gates.plan.plan import Job, Skipped, gate_name
+from agent_sync.gates.plan.plan import Skipped, gate_name
 from agent_sync.gates.plan.prepare import Prepared, RunOptions, StopAttempt, prepare
 from agent_sync.gates.plan.repo import Repo
 from agent_sync.gates.plan.snapshot import Snapshot
-from agent_sync.gates.reviews.reviews import Cooling, run_review, skipped_findings
+from agent_sync.gates.reviews.cooling import Cooling
 from agent_sync.gates.run import clean, lock, receipts
-from agent_sync.gates.run.checks import run_check
-from agent_sync.gates.run.console import Console, Listener, Silence, opened
-from agent_sync.gates.run.context import Run
-from agent_sync.gates.run.logs import LogDir, stems
+from agent_sync.gates.run.console import Listener, Silence, opened
+from agent_sync.gates.run.jobs import originals, run_jobs
+from agent_sync.gates.run.logs import LogDir
 from agent_sync.gates.run.report import MOST_NAMED, run_message, summary
 from agent_sync.gates.run.results import JobOutcome, JobResult, RunResult, overall
-from agent_sync.gates.run.schedule import Pace, Schedule, default_cap
-from agent_sync.gates.run.watchman import watching
 from agent_sync.gates.status import Status
 from agent_sync.quiet import wording
 from agent_sync.system import clock, git_history
 from agent_sync.system.masking import masked, secrets_of
-from agent_sync.worktree import GATE_REVIEWS
 
 PASSES = frozenset({Status.PASSED, Status.PASSED_WITH_WARNINGS})
 
@@ -81,12 +76,13 @@ def _alone(
     context: Context, loaded: LoadedProject, options: RunOptions, listener: Listener, *, definitions: GateDefinitions
 ) -> RunResult:
     logs = LogDir(loaded.project.log_dir)
-    logs.make(Repo(context.git, context.place, loaded.project.root))
+    repo = Repo(context.git, context.place, loaded.project.root)
+    logs.make(repo)
     with lock.alone(context.place, logs.path) as is_alone:
         if not is_alone:
             who = lock.holder(logs.path) or "another process"
             return RunResult(Status.LOCK_EXISTS, f"A gauntlet run is already in progress ({who}).")
-        prepared = prepare(context, loaded, options, definitions)
+        prepared = prepare(context, repo, loaded, options, definitions=definitions)
         return _without_running(context, prepared, options) or _run(context, prepared, options, listener)
 
 
@@ -163,13 +159,13 @@ def _run(context: Context, prepared: Prepared, options: RunOptions, listener: Li
     console_log = prepared.logs.console(number)
     listener.planned(prepared.plan.jobs)
     if not prepared.is_rerun:
-        shutil.rmtree(_originals(context), ignore_errors=True)
+        shutil.rmtree(originals(context), ignore_errors=True)
     cooling = Cooling(prepared.state.unhealthy, clock.now())
     receipts.note_began(context)
     secrets = secrets_of(context.environment)
     with opened(console_log, listener, secrets) as console:
-        results = _run_jobs(context, prepared, options, number=number, console=console, cooling=cooling)
-        warnings = skipped_findings(prepared.logs, secrets)
+        results = run_jobs(context, prepared, options, number=number, console=console, cooling=cooling)
+        warnings = _skipped_findings(prepared, secrets)
         status = _within_retries(overall(results, has_warnings=bool(warnings)), prepared, options)
         result = replace(
             _told(prepared, status, run_message(results, status, warnings=len(warnings))),
@@ -187,49 +183,13 @@ def _run(context: Context, prepared: Prepared, options: RunOptions, listener: Li
     return _put_on_record(context, prepared, options, result)
 
 
-def _run_jobs(  # noqa: PLR0913  # everything a run is made of meets here
-    context: Context, prepared: Prepared, options: RunOptions, *, number: int, console: Console, cooling: Cooling
-) -> tuple[JobResult, ...]:
-    jobs = prepared.plan.jobs
-    variables = prepared.snapshot.variables
-    for one in prepared.plan.skipped:
-        console.skipped(one)
-    with watching() as watchman:
-        run = Run(
-            project=prepared.project,
-            logs=prepared.logs,
-            number=number,
-            stems=stems(job.id for job in jobs),
-            processes=context.processes,
-            watchman=watchman,
-            environment=context.environment,
-            base=prepared.changes.base.name,
-            differences=Differences(prepared.repo, prepared.changes.before, prepared.changes.after, variables),
-            originals=_originals(context),
-            is_rerun=prepared.is_rerun,
-            deadline=options.deadline,
-        )
-        pace = Pace(context.settings.gate.parallel or default_cap(), prepared.project.allow_parallel)
-        perform = partial(_perform, run=run, console=console, cooling=cooling)
-        return Schedule(pace, perform, end_programs=context.processes.end_all).run(jobs)
+def _skipped_findings(prepared: Prepared, secrets: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what reviewers found and the agent decided to skip."""
+    if not prepared.logs.reviews():
+        return ()
+    from agent_sync.gates.reviews.reviews import skipped_findings
 
-
-def _originals(context: Context) -> Path:
-    """Return where our own copies of reviewers' findings are, out of reach of the agent's edits."""
-    return Path(context.place.state_dir) / GATE_REVIEWS
-
-
-def _perform(job: Job, *, run: Run, console: Console, cooling: Cooling) -> JobResult:
-    """Run one gate; trouble of ours with it is not a failure of the work."""
-    console.started(job)
-    try:
-        gate = job.gate
-        result = run_check(job, gate, run) if isinstance(gate, GateCheck) else run_review(job, gate, run, cooling)
-    except Exception as error:  # noqa: BLE001  # one gate's trouble is not another's
-        text = (error.strerror if isinstance(error, OSError) else "") or str(error) or type(error).__name__
-        result = JobResult(job.id, JobOutcome.BROKEN, masked(text, run.secrets))
-    console.ended(result)
-    return result
+    return skipped_findings(prepared.logs, secrets)
 
 
 def _within_retries(status: Status, prepared: Prepared, options: RunOptions) -> Status:
@@ -261,7 +221,7 @@ def _record(prepared: Prepared, options: RunOptions, result: RunResult, *, numbe
         failed_tree=prepared.snapshot.tree if counts else prepared.state.counted_tree,
         failed_turn=options.attempt.turn if counts and options.attempt else prepared.state.failed_turn,
         merge_base=prepared.changes.merge_base,
-        was_in_base=bool(head and base and git_history.is_ancestor(repo.git, head, base)),
+        was_in_base=bool(base and git_history.has_merged(repo.git, base, head)),
         is_partial=not options.is_full,
         unhealthy=cooling.unhealthy(),
         others=prepared.state.others,
@@ -280,7 +240,7 @@ def _put_on_record(context: Context, prepared: Prepared, options: RunOptions, re
     snapshots.prune(prepared.repo)
     if result.status not in PASSES or not options.is_full:
         return result
-    after = snapshots.take(prepared.repo, prepared.logs.path)
+    after = snapshots.take_again(prepared.repo, prepared.logs.path, prepared.snapshot)
     if after.tree != prepared.snapshot.tree:
         result = replace(result, notes=(*result.notes, _changed_meanwhile(prepared, after)))
     elif prepared.key:
