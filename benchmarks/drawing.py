@@ -9,12 +9,13 @@ TOP = 64
 TICKS = 5
 STYLE = """\
 text{font:13px system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif;fill:#1f2328}
+.figure{font-size:11px;paint-order:stroke;stroke:#fff;stroke-width:3px}
 .title{font-size:16px;font-weight:600}.dim{fill:#59636e}.end{text-anchor:end}.mid{text-anchor:middle}
 .page{fill:#fff;stroke:#d1d9e0}.grid{stroke:#d1d9e0}.limit{stroke:#1f2328;stroke-width:2}
 .a{fill:#0969da;stroke:#0969da}.b{fill:#bc4c00;stroke:#bc4c00}.c{fill:#8250df;stroke:#8250df}
 .d{fill:#1a7f37;stroke:#1a7f37}.e{fill:#9a6700;stroke:#9a6700}.bar{stroke:none}.line{fill:none;stroke-width:2}
 @media (prefers-color-scheme:dark){text{fill:#f0f6fc}.dim{fill:#9198a1}.page{fill:#0d1117;stroke:#3d444d}
-.grid{stroke:#3d444d}.limit{stroke:#f0f6fc}.a{fill:#58a6ff;stroke:#58a6ff}.b{fill:#f0883e;stroke:#f0883e}
+.figure{stroke:#0d1117}.grid{stroke:#3d444d}.limit{stroke:#f0f6fc}.a{fill:#58a6ff;stroke:#58a6ff}.b{fill:#f0883e;stroke:#f0883e}
 .c{fill:#bc8cff;stroke:#bc8cff}.d{fill:#3fb950;stroke:#3fb950}.e{fill:#d29922;stroke:#d29922}
 .bar{stroke:none}.line{fill:none}}
 """

@@ -67,7 +67,7 @@ def _overhead(scratch: Path, environment: dict[str, str], effort: Effort) -> Row
         names, root = [f"sleep{number}" for number in range(gates)], scratch / f"gates{gates}"
         entry = f"  - path: .\n    checks: [{', '.join(names)}]\n"
         project(root, environment, entry, dict.fromkeys(names, f"command: sleep {SLEEP_S}\nparallel: true\n"))
-        cases[str(gates)] = _changing(root, environment, "gate", "run")
+        cases[f"{gates} gates" if gates > 1 else "1 gate"] = _changing(root, environment, "gate", "run")
     times = in_turns(cases, effort.gates)
     found = {
         name: multiple([taken - SLEEP_S for taken in times[name]], times["bare"]) for name in times if name != "bare"

@@ -32,12 +32,13 @@ def drawn(rows: Sequence[Row]) -> dict[str, str]:
     """Draw every plot, by the name of its file."""
     of = {section: [row for row in rows if row.section == section] for section in {row.section: None for row in rows}}
     asked = [row for row in of[steps.OVER_FLOOR] if any(row.script) or row.at_most]
+    compared = [row for row in of[steps.LOCAL] if any(row.script)]
     gated = [*of[gates.OVERHEAD], *of[gates.STOP], *of[gates.DETECT]]
     growth = {section: found for section, found in of.items() if section.startswith("Growth with ")}
     return {
         "quiet": bars("Hooks with nothing to do, over a bare interpreter", of[quiet.SECTION]),
         "steps": bars("Steps with 100 ms added to every request, over their floor", asked),
-        "local": bars("Steps without waiting, over a bare interpreter", of[steps.LOCAL]),
+        "local": bars("Steps without waiting, over a bare interpreter", compared),
         "gates": bars("Gates, over a bare interpreter", [one for row in gated for one in _split(row)]),
         "memory": bars("Peak memory, over a bare interpreter", _multiples(of[memory.SECTION])),
         **{_file(section): curves(section, found) for section, found in growth.items()},

@@ -8,7 +8,7 @@ from benchmarks.figures import Row
 from benchmarks.table import number
 
 LABELS, RIGHT = 270, 70
-BAR, GAP = 12, 12
+BAR, GAP = 14, 12
 CURVES_HEIGHT, CURVE_LABELS = 240, 210
 KINDS = "abcde"
 NAMES = {"a": "agent-sync", "b": "the shell script", "c": "agent-gauntlet 0.6.0", "limit": "at most"}
@@ -46,15 +46,15 @@ def _told(beside: list[tuple[str, float]], row: Row) -> str:
 
 def _group(row: Row, beside: list[tuple[str, float]], y: float, most: float, limit: float | None) -> list[str]:
     height = BAR * len(beside)
-    shapes = [text(LABELS - 10, y + height / 2 + 4, row.name, "end")]
+    shapes, figures = [text(LABELS - 10, y + height / 2 + 4, row.name, "end")], []
     for place, (kind, value) in enumerate(beside):
         top = y + BAR * place
         width = _along(value, most) - LABELS
         shapes += [rectangle(LABELS, top, max(width, 1), BAR - 2, f"{kind} bar")]
-        shapes += [text(LABELS + width + 6, top + BAR - 2, number(value, row.unit), "dim")]
+        figures += [text(LABELS + width + 6, top + BAR - 3, number(value, row.unit), "dim figure")]
     if limit is not None and limit <= most:
         shapes.append(line(_along(limit, most), y - 3, _along(limit, most), y + height + 1, "limit"))
-    return shapes
+    return shapes + figures
 
 
 def _along(value: float, most: float) -> float:

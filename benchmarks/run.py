@@ -11,6 +11,7 @@ import tempfile
 import time
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from benchmarks.figures import Row, Unit, broken_counts
 from benchmarks.gates import gate_rows
@@ -38,12 +39,13 @@ def main() -> int:
     options = _options()
     effort = QUICK if options.quick else Effort()
     rows = kept(options.read) if options.read else measured(options.only or list(MEASURES), effort)
+    run = _content(options.read[-1])["run"] if options.read else described(effort)
     print(text_table(rows))
     if options.json:
-        content = json.dumps([asdict(row) for row in rows], indent=1, ensure_ascii=False)
+        content = json.dumps({"run": run, "rows": [asdict(row) for row in rows]}, indent=1, ensure_ascii=False)
         Path(options.json).write_text(f"{content}\n", encoding="utf-8")
     if options.write:
-        write_page(described(effort), rows)
+        write_page(run, rows)
     for broken in (over := broken_counts(rows)):
         print(f"over its limit: {broken}", file=sys.stderr)
     return 1 if over else 0
@@ -63,17 +65,20 @@ def measured(names: list[str], effort: Effort) -> list[Row]:
 
 def kept(files: list[str]) -> list[Row]:
     """Return the figures of earlier runs."""
-    return [_row(values) for file in files for values in json.loads(Path(file).read_text(encoding="utf-8"))]
+    return [_row(values) for file in files for values in _content(file)["rows"]]
+
+
+def _content(file: str) -> dict[str, Any]:
+    return dict(json.loads(Path(file).read_text(encoding="utf-8")))
 
 
 def described(effort: Effort) -> str:
     """Say when, with what and how often was measured."""
     git = subprocess.run(["git", "--version"], capture_output=True, text=True, check=True).stdout.split()[2]
     machine = f"{platform.system()}, {os.cpu_count()} cores with a load of {os.getloadavg()[1]:.1f}"
-    often = f"{effort.quiet} rounds of quiet hooks, {effort.steps} of steps, {effort.gates} of gates, {effort.growth} of growth"
-    return (
-        f"{time.strftime('%Y-%m-%d', time.gmtime())}, Python {platform.python_version()}, git {git}, {machine}; {often}"
-    )
+    often = f"{effort.quiet} rounds of quiet hooks, {effort.steps} of steps, {effort.gates} of gates"
+    today, python = time.strftime("%Y-%m-%d", time.gmtime()), platform.python_version()
+    return f"{today}, Python {python}, git {git}, {machine}; {often}, {effort.growth} of growth"
 
 
 def _row(values: dict[str, object]) -> Row:

@@ -73,9 +73,9 @@ def test_no_step_makes_more_requests_than_it_may(played):
     assert over == {}
 
 
-def test_a_whole_task_makes_as_many_requests_as_the_readme_says(played):
-    """The requests of a task's steps, those of git included, add up to what the README promises."""
-    api, git = (sum(getattr(played[step][1], kind) for step in TASK) for kind in ("api", "git"))
+def test_the_readme_says_what_a_whole_task_may_ask():
+    """The requests that the steps of a task may make, those of git included, add up to what the README promises."""
+    api, git = (sum(getattr(MOST_REQUESTS[step], kind) for step in TASK) for kind in ("api", "git"))
     said = " ".join(README.read_text(encoding="utf-8").split())
     assert f"a whole task {WORDS.get(api, api)} requests to GitHub's API and {WORDS.get(git, git)} of git's" in said
 
