@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from support.step_costs import whole_task
+from support.step_costs import gate_run, whole_task
 
 from agent_sync.demo.stage import Stage, stage
 from benchmarks.figures import Row, Unit
@@ -72,8 +72,10 @@ def _row(name: str, value: float) -> Row:
 
 
 def _played() -> dict[str, float]:
-    found = {}
+    found: dict[str, float] = {}
     with stage(with_gate=True) as scenery:
+        found |= dict([gate_run(scenery, WeighedRuns(scenery))])
+    with stage() as scenery:
         runs = WeighedRuns(scenery)
         found[BARE_NAME] = runs.megabytes(list(BARE))
         for step, peak in whole_task(scenery, runs):
@@ -87,10 +89,10 @@ def _played() -> dict[str, float]:
 
 
 def _quiet(runs: WeighedRuns) -> float:
-    """Return the peak of a stop after some that have left their stamp."""
-    for _ in range(2):
-        time.sleep(SETTLED_S)
-        runs.run("quiet stop", "on-stop")
+    """Return the peak of a stop after one that has left its stamp."""
+    time.sleep(SETTLED_S)
+    runs.run("quiet stop", "on-stop")
+    time.sleep(SETTLED_S)
     return runs.run("quiet stop", "on-stop")[1]
 
 

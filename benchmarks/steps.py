@@ -5,7 +5,7 @@ from dataclasses import astuple, dataclass
 from functools import partial
 from pathlib import Path
 
-from support.step_costs import MOST_REQUESTS, Asked, CostedRuns, StepCosts, counted_task, whole_task
+from support.step_costs import MOST_REQUESTS, Asked, CostedRuns, StepCosts, counted_task, gate_run, whole_task
 
 from agent_sync.demo.stage import Stage, stage
 from benchmarks.figures import Row, Unit, multiple, multiples_row
@@ -65,21 +65,27 @@ class TimedRuns:
 
 def step_rows(scratch: Path, effort: Effort) -> list[Row]:
     """Play a task once to count, and then in rounds to time."""
-    counted = counts(scratch / "counts", with_gate=False)
+    counted = counts(scratch / "counts")
     times = timed({step: asked for step, (_, asked) in counted.items()}, effort.steps)
-    gate_run = {"gate run": counts(scratch / "gate", with_gate=True)["gate run"]}
     return [
         *(_over_floor(step, times) for step in counted),
         *(_local(step, times) for step in counted),
         *(_requests(step, asked) for step, (_, asked) in counted.items()),
         _whole([asked for _, asked in counted.values()]),
-        *(_counted(costs) for costs, _ in (counted | gate_run).values()),
+        *(_counted(costs) for costs, _ in counted.values()),
+        _counted(gate_costs(scratch / "gate")),
     ]
 
 
-def counts(scratch: Path, *, with_gate: bool) -> dict[str, tuple[StepCosts, Asked]]:
+def gate_costs(scratch: Path) -> StepCosts:
+    """Run one gate and count."""
+    with stage(with_gate=True) as scenery:
+        return gate_run(scenery, CostedRuns(scenery.root, scenery.environment, scratch))
+
+
+def counts(scratch: Path) -> dict[str, tuple[StepCosts, Asked]]:
     """Play one task and count."""
-    with stage(with_gate=with_gate) as scenery:
+    with stage() as scenery:
         runs = CostedRuns(scenery.root, scenery.environment, scratch)
         return {costs.step: (costs, asked) for costs, asked in counted_task(scenery, runs)}
 

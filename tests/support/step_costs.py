@@ -160,8 +160,6 @@ def whole_task(stage: Stage, runs: Runs[T_co]) -> Iterator[T_co]:
     yield runs.run("prompt while coding", "on-prompt")
     yield runs.run("tool while coding", "on-tool")
     yield runs.run("session start with a claim", "session-start")
-    if (runs.root / ".gauntlet").is_dir():
-        yield runs.run("gate run", "gate", "run", stdin="")
     stage.commit("work.py", "work = 1\n", "Work")
     yield runs.run("stop after a commit", "on-stop")
     yield runs.run("handoff", "handoff", "--summary", "Fix it", "--later", stdin="")
@@ -178,6 +176,13 @@ def whole_task(stage: Stage, runs: Runs[T_co]) -> Iterator[T_co]:
     yield runs.run("idle that finds it merged", "on-idle")
     yield runs.run("done", "done", "--later", stdin="")
     yield runs.run("stop that closes", "on-stop")
+
+
+def gate_run(stage: Stage, runs: Runs[T_co]) -> T_co:
+    """Run the gate of a stage on work that is committed, and on a file that is not."""
+    stage.commit("work.py", "work = 1\n", "Work")
+    (stage.root / "new.py").write_text("new = 1\n", encoding="utf-8")
+    return runs.run("gate run", "gate", "run", stdin="")
 
 
 def _pull(stage: Stage) -> int:
