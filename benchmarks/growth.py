@@ -12,8 +12,6 @@ from benchmarks.worlds import ISSUE, World, with_cards, with_claim_refs, with_cl
 
 Case = Callable[[World], float]
 SIZES = (10, 1_000, 10_000)
-# The board is read in pages of a hundred cards, and only those that are shown.
-MOST_BOARD_REQUESTS = 4.0
 
 
 @dataclass(frozen=True)
@@ -26,10 +24,9 @@ class Growth:
     cases: dict[str, Case]
 
 
-def growth_rows(scratch: Path, effort: Effort, of: str = "") -> list[Row]:
-    """Measure every curve, or those of one thing that grows."""
-    wanted = [growth for growth in GROWTHS if of in {"", growth.of}]
-    return [row for growth in wanted for row in curves(growth, scratch / growth.of.replace(" ", "-"), effort)]
+def growth_rows(scratch: Path, effort: Effort) -> list[Row]:
+    """Measure every curve."""
+    return [row for growth in GROWTHS for row in curves(growth, scratch / growth.of.replace(" ", "-"), effort)]
 
 
 def curves(growth: Growth, scratch: Path, effort: Effort) -> list[Row]:
@@ -63,16 +60,9 @@ def _curve(
 
 def _requests(of: str, name: str, requests: dict[str, int]) -> Row:
     """Return the requests at each size, which may be no more than at the smallest."""
-    few, *more = requests.values()
-    most = max(few, MOST_BOARD_REQUESTS) if name == "board" else float(few)
-    return Row(
-        f"Requests with {of}",
-        name,
-        Unit.COUNT,
-        tuple(requests),
-        tuple(map(float, (few, *more))),
-        at_most=(None, *[most] * len(more)),
-    )
+    values = tuple(map(float, requests.values()))
+    at_most = (None, *[values[0]] * (len(values) - 1))
+    return Row(f"Requests with {of}", name, Unit.COUNT, tuple(requests), values, at_most=at_most)
 
 
 def plainly(*arguments: str) -> Case:
