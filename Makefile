@@ -85,13 +85,8 @@ coverage: $(VENV)/ready ## the same tests, with what they reach of every line an
 prove: client ## the long sweeps: every interruption point, large simulators, the real client
 	AGENT_SYNC_PROVE=1 $(BIN)/python -m pytest -n 2 -p no:randomly tests/crash tests/acceptance tests/test_quiet.py tests/test_rounds.py tests/task tests/events tests/record tests/leases tests/work
 
-bench: $(VENV)/ready ## ratios against a bare interpreter, on the built wheel
+bench: $(VENV)/ready ## one table of what everything costs, beside others (15 minutes on two quiet cores)
 	$(BIN)/python benchmarks/run.py
-	PYTHONPATH=tests $(BIN)/python benchmarks/steps.py
-	PYTHONPATH=tests $(BIN)/python benchmarks/imports.py
-	$(BIN)/python benchmarks/gates.py
-	$(BIN)/python benchmarks/records.py
-	$(BIN)/python benchmarks/leases.py
 
 docs: $(VENV)/ready ## regenerate parts of docs/ and the JSON Schemas
 	$(BIN)/python docs/generate.py

@@ -1,64 +1,48 @@
-"""What a poll spends on loading: its most expensive imports, as the interpreter itself times them."""
+"""What a look at an open pull request loads, and which packages take the most of that time."""
 
 import re
 import subprocess
 import sys
-import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import defaultdict
 from pathlib import Path
+from statistics import median
 
-from support.step_costs import CostedRuns, whole_task
+from support.step_costs import whole_task
 
 from agent_sync.demo.stage import Stage, stage
+from benchmarks.figures import Row, Unit
+from benchmarks.memory import WeighedRuns
+from benchmarks.turns import Effort
 
-ROUNDS = 3
-MOST = 10
-POLLED = "idle that polls"
-_LINE = re.compile(r"import time:\s+(\d+) \|\s+(\d+) \|\s+(\S+)")
-
-
-@dataclass(frozen=True)
-class ImportCost:
-    """One module: how long its own code took, and that with whatever it was the first to import."""
-
-    module: str
-    own_ms: float
-    whole_ms: float
+SECTION = "Loading of a poll, by package (-X importtime, self time)"
+SHOWN = 10
+_LINE = re.compile(r"^import time:\s+(\d+) \|\s+\d+ \|\s+(\S+)$", re.MULTILINE)
 
 
-def most_expensive(rounds: int = ROUNDS, most: int = MOST) -> list[ImportCost]:
-    """Return the imports of a poll whose own code takes longest, each at its best of some polls."""
-    with stage() as scenery, tempfile.TemporaryDirectory(prefix="agent-sync-bench-") as name:
-        runs = CostedRuns(scenery.root, scenery.environment, Path(name) / "runs")
-        # Up to the first poll; backoff is off, so that each further one asks again.
-        next(one for one in whole_task(scenery, runs) if one.step == POLLED)
-        found = [timed_imports(scenery) for _ in range(rounds)]
-    best = [min((one[module] for one in found if module in one), key=_own) for module in found[0]]
-    return sorted(best, key=_own, reverse=True)[:most]
+def import_rows(_scratch: Path, effort: Effort) -> list[Row]:
+    """Poll some times and return the packages that took the largest shares."""
+    with stage() as scenery:
+        for step, _ in whole_task(scenery, WeighedRuns(scenery)):
+            if step == "stop that opens the pull request":
+                break
+        rounds = [self_times(_polled(scenery)) for _ in range(effort.steps)]
+    shares = {name: median(one.get(name, 0) / sum(one.values()) for one in rounds) for name in rounds[-1]}
+    largest = sorted(shares, key=shares.__getitem__, reverse=True)[:SHOWN]
+    return [Row(SECTION, name, Unit.PERCENT, ("",), (100 * shares[name],)) for name in largest]
 
 
-def timed_imports(scenery: Stage) -> Mapping[str, ImportCost]:
-    """Poll once and return what each import took."""
-    command = [sys.executable, "-X", "importtime", "-m", "agent_sync", "on-idle"]
+def self_times(trace: str) -> dict[str, int]:
+    """Add up the microseconds of each top package; the interpreter's own modules are one."""
+    found: dict[str, int] = defaultdict(int)
+    for microseconds, module in _LINE.findall(trace):
+        package = module.partition(".")[0]
+        found["the standard library" if package in sys.stdlib_module_names else package] += int(microseconds)
+    return dict(found)
+
+
+def _polled(scenery: Stage) -> str:
     done = subprocess.run(
-        command, cwd=scenery.root, env=scenery.environment, input="{}", capture_output=True, text=True, check=True
-    )
-    lines = filter(None, map(_LINE.match, done.stderr.splitlines()))
-    costs = (ImportCost(line[3], int(line[1]) / 1000, int(line[2]) / 1000) for line in lines)
-    return {one.module: one for one in costs}
-
-
-def _own(cost: ImportCost) -> float:
-    return cost.own_ms
-
-
-def main() -> None:
-    """Print them, each over the whole of what is loaded."""
-    print(f"{'imports of a poll':44}own ms  with its own imports")
-    for one in most_expensive():
-        print(f"{one.module:44}{one.own_ms:6.1f}{one.whole_ms:10.1f}")
-
-
-if __name__ == "__main__":
-    main()
+        [sys.executable, "-X", "importtime", "-m", "agent_sync", "on-idle"],
+        cwd=scenery.root, env=scenery.environment, input=b"{}", capture_output=True, check=True,
+    )  # fmt: skip
+    return done.stderr.decode()

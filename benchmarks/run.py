@@ -1,116 +1,105 @@
-"""Prints how many times a bare interpreter a hook with nothing to do costs, measured on the built wheel."""
+"""Measures what agent-sync costs in one run, and prints one table; `--help` says what can be left out."""
 
+import argparse
+import contextlib
+import json
 import os
-import statistics
+import platform
 import subprocess
 import sys
 import tempfile
 import time
-import venv
-from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
-ROUNDS = int(os.environ.get("ROUNDS", "60"))
-HERE = Path(__file__).resolve().parent.parent
-DEVELOPMENT = Path(sys.executable).with_name("agent-sync")
-CLAIM = """{"schema_version": 1, "item_id": "PVTI_1", "issue_number": 42, "branch": "claude/x-42",
-"agent_id": "octo-1", "phase": "coding", "summary": "", "status": "In Progress", "pr_number": null,
-"last_check_poll": null, "last_synced_status": "In Progress"}"""
+from benchmarks.figures import Row, Unit, broken_counts
+from benchmarks.gates import gate_rows
+from benchmarks.growth import growth_rows
+from benchmarks.imports import import_rows
+from benchmarks.memory import memory_rows
+from benchmarks.page import write_page
+from benchmarks.quiet import quiet_rows
+from benchmarks.steps import step_rows
+from benchmarks.table import text_table
+from benchmarks.turns import QUICK, Effort
 
-GATE = {
-    ".gauntlet/config.yml": "base_branch: main\nentry_points:\n  - path: .\n    checks: [ok]\n",
-    ".gauntlet/checks/ok.yml": "command: 'true'\n",
-    ".gitignore": "gauntlet_logs\n",
+MEASURES = {
+    "quiet": quiet_rows,
+    "steps": step_rows,
+    "gates": gate_rows,
+    "growth": growth_rows,
+    "memory": memory_rows,
+    "imports": import_rows,
 }
 
 
-def quietly(*command: str | Path, cwd: Path, stdin: str = "") -> None:
-    """Run a command that must succeed."""
-    subprocess.run([str(part) for part in command], cwd=cwd, input=stdin.encode(), check=True, capture_output=True)
+def main() -> int:
+    """Measure, print, and fail if a count is over its limit."""
+    options = _options()
+    effort = QUICK if options.quick else Effort()
+    rows = kept(options.read) if options.read else measured(options.only or list(MEASURES), effort)
+    run = _content(options.read[-1])["run"] if options.read else described(effort)
+    print(text_table(rows))
+    if options.json:
+        content = json.dumps({"run": run, "rows": [asdict(row) for row in rows]}, indent=1, ensure_ascii=False)
+        Path(options.json).write_text(f"{content}\n", encoding="utf-8")
+    if options.write:
+        write_page(run, rows)
+    for broken in (over := broken_counts(rows)):
+        print(f"over its limit: {broken}", file=sys.stderr)
+    return 1 if over else 0
 
 
-def installed(directory: Path) -> Path:
-    """Build the wheel, install it alone into a fresh environment, and return that environment's programs."""
-    wheel = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
-    quietly(*wheel, "--wheel-dir", directory, HERE, cwd=directory)
-    venv.create(directory / "venv", with_pip=True)
-    programs = directory / "venv" / "bin"
-    built = next(directory.glob("*.whl"))
-    quietly(programs / "python", "-m", "pip", "install", "--quiet", "--no-deps", built, cwd=directory)
-    return programs
+def measured(names: list[str], effort: Effort) -> list[Row]:
+    """Measure what is named, and say on the way how far it is."""
+    rows: list[Row] = []
+    with tempfile.TemporaryDirectory(prefix="agent-sync-bench-", ignore_cleanup_errors=True) as scratch:
+        for name in names:
+            began, place = time.monotonic(), Path(scratch) / name
+            place.mkdir()
+            rows += MEASURES[name](place, effort)
+            print(f"{name}: {time.monotonic() - began:.0f} s", file=sys.stderr)
+    return rows
 
 
-def repository(directory: Path, claim: str) -> Path:
-    """Make a repository in which a full run has just found nothing to do."""
-    directory.mkdir()
-    quietly("git", "init", "-q", cwd=directory)
-    if claim:
-        (directory / ".agent-claim.json").write_text(claim, encoding="utf-8")
-    time.sleep(0.2)
-    quietly(DEVELOPMENT, "on-stop", cwd=directory, stdin="{}")
-    return directory
+def kept(files: list[str]) -> list[Row]:
+    """Return the figures of earlier runs."""
+    return [_row(values) for file in files for values in _content(file)["rows"]]
 
 
-def gated(directory: Path) -> Path:
-    """Make a repository whose gate has just passed, so that stops are inside the interval."""
-    repository(directory, "")
-    for name, text in GATE.items():
-        (directory / name).parent.mkdir(parents=True, exist_ok=True)
-        (directory / name).write_text(text, encoding="utf-8")
-    quietly("git", "add", "-A", cwd=directory)
-    quietly("git", "-c", "user.name=b", "-c", "user.email=b@example.invalid", "commit", "-qm", "x", cwd=directory)
-    (directory / "changed.txt").write_text("x", encoding="utf-8")
-    for _ in range(3):
-        time.sleep(0.2)
-        quietly(DEVELOPMENT, "on-stop", cwd=directory, stdin="{}")
-        quietly(DEVELOPMENT, "gauntlet", "stop-hook", cwd=directory, stdin="{}")
-    return directory
+def _content(file: str) -> dict[str, Any]:
+    return dict(json.loads(Path(file).read_text(encoding="utf-8")))
 
 
-def seconds(command: list[str], cwd: Path, stdin: bytes = b"{}") -> float:
-    """Time one run of a command, from outside."""
-    began = time.perf_counter()
-    subprocess.run(command, cwd=cwd, input=stdin, capture_output=True, check=True)
-    return time.perf_counter() - began
+def described(effort: Effort) -> str:
+    """Say when, with what and how often was measured."""
+    git = subprocess.run(["git", "--version"], capture_output=True, text=True, check=True).stdout.split()[2]
+    machine = f"{platform.system()}, {os.cpu_count()} cores with a load of {os.getloadavg()[1]:.1f}"
+    often = f"{effort.quiet} rounds of quiet hooks, {effort.steps} of steps, {effort.gates} of gates"
+    today, python = time.strftime("%Y-%m-%d", time.gmtime()), platform.python_version()
+    return f"{today}, Python {python}, git {git}, {machine}; {often}, {effort.growth} of growth"
 
 
-def ratios(cases: dict[str, Callable[[], float]]) -> dict[str, float]:
-    """Run the cases in turns, so that a busy machine is busy for all, and return medians over the first's."""
-    times: dict[str, list[float]] = {name: [] for name in cases}
-    for _ in range(ROUNDS):
-        for name, case in cases.items():
-            times[name].append(case())
-    medians = {name: statistics.median(taken) for name, taken in times.items()}
-    base = next(iter(medians.values()))
-    return {name: median / base for name, median in medians.items()}
+def _row(values: dict[str, object]) -> Row:
+    """Return a row as it was kept in JSON."""
+    tuples = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    return Row(**tuples | {"unit": Unit(values["unit"])})  # type: ignore[arg-type]
 
 
-def main() -> None:
-    """Print the table."""
-    with tempfile.TemporaryDirectory(prefix="agent-sync-bench-") as name:
-        directory = Path(name)
-        os.environ |= {"HOME": name, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-        os.environ.pop("CLAUDE_PROJECT_DIR", None)
-        programs = installed(directory)
-        empty = repository(directory / "empty", "")
-        coding = repository(directory / "coding", CLAIM)
-        gate = gated(directory / "gated")
-        active = f'{{"cwd": "{gate}", "stop_hook_active": true}}'.encode()
-        command, python = str(programs / "agent-sync"), str(programs / "python")
-        cases = {
-            "python -c pass": lambda: seconds([python, "-c", "pass"], empty),
-            "on-stop, no claim file": lambda: seconds([command, "on-stop"], empty),
-            "on-stop, quiet coding claim": lambda: seconds([command, "on-stop"], coding),
-            "on-stop, gate inside its interval": lambda: seconds([command, "on-stop"], gate),
-            "gauntlet stop-hook, no config": lambda: seconds([command, "gauntlet", "stop-hook"], empty),
-            "gauntlet stop-hook, active flag": lambda: seconds([command, "gauntlet", "stop-hook"], gate, active),
-            "gauntlet stop-hook, inside interval": lambda: seconds([command, "gauntlet", "stop-hook"], gate),
-            "python -c 'import json'": lambda: seconds([python, "-c", "import json"], empty),
-            "python -m agent_sync, no claim file": lambda: seconds([python, "-m", "agent_sync", "on-stop"], empty),
-        }
-        print(f"{'':38}ratio   ({ROUNDS} runs each, in turns, medians)")
-        for case, ratio in ratios(cases).items():
-            print(f"{case:38}{ratio:5.2f}")
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="fewer rounds, and without the largest sizes")
+    parser.add_argument("--only", action="append", choices=MEASURES, help="measure this alone; can be repeated")
+    parser.add_argument("--json", metavar="FILE", help="keep the figures")
+    parser.add_argument("--read", metavar="FILE", action="append", help="measure nothing, show what was kept")
+    parser.add_argument("--write", action="store_true", help="write docs/performance.md and its plots")
+    options = parser.parse_args()
+    if options.write and options.only:
+        parser.error("--write needs every figure: leave --only out")
+    return options
 
 
-main()
+if __name__ == "__main__":
+    with contextlib.suppress(KeyboardInterrupt):
+        sys.exit(main())

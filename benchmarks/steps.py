@@ -1,59 +1,132 @@
-"""Prints what each step of a task costs: modules, git processes, fsyncs, requests, CPU over a bare interpreter."""
+"""Every step of a task at 0, 50 and 100 ms per request, over the floor of the same rounds; and what each counts."""
 
-import statistics
-import subprocess
-import sys
-import tempfile
-import time
+from collections import defaultdict
+from dataclasses import astuple, dataclass
+from functools import partial
 from pathlib import Path
 
-from support.step_costs import CostedRuns, StepCosts, children_cpu, whole_task
+from support.step_costs import MOST_REQUESTS, Asked, CostedRuns, StepCosts, counted_task, gate_run, whole_task
 
-from agent_sync.demo.stage import stage
+from agent_sync.demo.stage import Stage, stage
+from benchmarks.figures import Row, Unit, multiple, multiples_row
+from benchmarks.floor import floor_seconds
+from benchmarks.recorded import SCRIPT
+from benchmarks.turns import AGENT_SYNC, BARE, Effort, seconds, swapped
 
-ROUNDS = 3
-BARE = 10
+LATENCIES_MS = (0, 50, 100)
+OVER_FLOOR = "Steps of a task, with so much added to every request"
+LOCAL = "Steps of a task, without waiting"
+REQUESTS = "Requests of a task"
+REQUEST_KINDS = ("API", "git", "all")
+COUNTS = "What a step loads, starts and flushes"
+Limit = float | None
 
+QUIET = (1.1, 1.1, 1.1)
+ONE_REQUEST = (4.0, None, 3.0)
+# At most, at each latency.
+FLOORS: dict[str, tuple[Limit, ...]] = {
+    "session start": ONE_REQUEST,
+    "stop that opens the pull request": (None, None, 2.0),
+    "idle that polls": ONE_REQUEST,
+    "idle inside the backoff": QUIET,
+    "idle inside the backoff, again": QUIET,
+    "idle that finds it merged": ONE_REQUEST,
+}
+MOST_GIT = {"claim": 10, "handoff": 10, "stop that opens the pull request": 8, "gate run": 8}
 
-def bare_cpu() -> float:
-    """Return the CPU of an interpreter that does nothing: the best of some runs."""
-    taken = []
-    for _ in range(BARE):
-        before = children_cpu()
-        subprocess.run([sys.executable, "-c", "pass"], check=True)
-        taken.append(children_cpu() - before)
-    return min(taken)
-
-
-def played(directory: Path, *, with_gate: bool) -> dict[str, tuple[StepCosts, float, int]]:
-    """Play one task; return each step's costs, its CPU over the bare interpreter's, and its requests."""
-    found = {}
-    with stage(with_gate=with_gate) as scenery:
-        runs = CostedRuns(scenery.root, scenery.environment, directory)
-        bare = bare_cpu()
-        scenery.control("DELETE", "requests")
-        for costs in whole_task(scenery, runs):
-            asked = len(scenery.control("GET", "requests?git=1"))
-            found[costs.step] = (costs, costs.cpu_s / bare, asked)
-            time.sleep(0.05)
-            scenery.control("DELETE", "requests")
-    return found
-
-
-def print_table(title: str, *, with_gate: bool) -> None:
-    """Play the task some times and print the counts of the last and the median of the ratios."""
-    with tempfile.TemporaryDirectory(prefix="agent-sync-bench-") as name:
-        rounds = [played(Path(name) / str(number), with_gate=with_gate) for number in range(ROUNDS)]
-    print(f"{title:38}modules   git  fsync  requests   CPU over a bare interpreter")
-    for step, (costs, _, asked) in rounds[-1].items():
-        ratio = statistics.median(one[step][1] for one in rounds)
-        print(f"{step:38}{len(costs.modules):7}{len(costs.git):6}{costs.fsyncs:7}{asked:10}{ratio:10.1f}")
+Times = dict[tuple[str, int], dict[str, list[float]]]
 
 
-def main() -> None:
-    """Print both tables."""
-    print_table("a task without a gate", with_gate=False)
-    print_table("a task with a gate", with_gate=True)
+@dataclass(frozen=True)
+class TimedRuns:
+    """Runs each step in turns with its floor and with a bare interpreter."""
+
+    stage: Stage
+    asked: dict[str, Asked]
+    number: int
+
+    @property
+    def root(self) -> Path:
+        """Where the steps run."""
+        return self.stage.root
+
+    def run(self, step: str, *arguments: str, stdin: str = "{}", **variables: str) -> tuple[str, dict[str, float]]:
+        """Time one step, its floor and a bare interpreter."""
+        environment, asked = self.stage.environment | variables, self.asked[step]
+        floor = partial(floor_seconds, self.stage.url, requests=asked.api, git=asked.git)
+        cases = {
+            "step": partial(seconds, [AGENT_SYNC, *arguments], stdin=stdin),
+            "floor": floor,
+            "bare": partial(seconds, BARE),
+        }
+        order = swapped(list(cases), self.number)
+        return step, {name: cases[name](cwd=self.root, environment=environment) for name in order}
 
 
-main()
+def step_rows(scratch: Path, effort: Effort) -> list[Row]:
+    """Play a task once to count, and then in rounds to time."""
+    counted = counts(scratch / "counts")
+    times = timed({step: asked for step, (_, asked) in counted.items()}, effort.steps)
+    return [
+        *(_over_floor(step, times) for step in counted),
+        *(_local(step, times) for step in counted),
+        *(_requests(step, asked) for step, (_, asked) in counted.items()),
+        _whole([asked for _, asked in counted.values()]),
+        *(_counted(costs) for costs, _ in counted.values()),
+        _counted(gate_costs(scratch / "gate")),
+    ]
+
+
+def gate_costs(scratch: Path) -> StepCosts:
+    """Run one gate and count."""
+    with stage(with_gate=True) as scenery:
+        return gate_run(scenery, CostedRuns(scenery.root, scenery.environment, scratch))
+
+
+def counts(scratch: Path) -> dict[str, tuple[StepCosts, Asked]]:
+    """Play one task and count."""
+    with stage() as scenery:
+        runs = CostedRuns(scenery.root, scenery.environment, scratch)
+        return {costs.step: (costs, asked) for costs, asked in counted_task(scenery, runs)}
+
+
+def timed(asked: dict[str, Asked], rounds: int) -> Times:
+    """Play tasks at every latency, in turns."""
+    times: Times = defaultdict(lambda: defaultdict(list))
+    for number in range(rounds):
+        for latency in swapped(list(map(str, LATENCIES_MS)), number):
+            with stage() as scenery:
+                scenery.control("POST", "latency", {"ms": int(latency)})
+                for step, taken in whole_task(scenery, TimedRuns(scenery, asked, number)):
+                    for name, took in taken.items():
+                        times[step, int(latency)][name].append(took)
+    return times
+
+
+def _over_floor(step: str, times: Times) -> Row:
+    found = {f"{ms} ms": multiple(times[step, ms]["step"], times[step, ms]["floor"]) for ms in LATENCIES_MS}
+    script = (None, None, SCRIPT.step(step, "at_100_ms"))
+    return multiples_row(OVER_FLOOR, step, Unit.FLOOR, found, script=script, at_most=FLOORS.get(step, ()))
+
+
+def _local(step: str, times: Times) -> Row:
+    found = {"0 ms": multiple(times[step, 0]["step"], times[step, 0]["bare"])}
+    script = (SCRIPT.step(step, "local"),)
+    return multiples_row(LOCAL, step, Unit.BARE, found, script=script, at_most=script)
+
+
+def _requests(step: str, asked: Asked) -> Row:
+    values = (asked.api, asked.git, asked.api + asked.git)
+    script = (None, None, SCRIPT.step(step, "requests"))
+    return Row(REQUESTS, step, Unit.COUNT, REQUEST_KINDS, values, script=script, at_most=astuple(MOST_REQUESTS[step]))
+
+
+def _whole(asked: list[Asked]) -> Row:
+    api, git = sum(one.api for one in asked), sum(one.git for one in asked)
+    return Row(REQUESTS, "all of the above", Unit.COUNT, REQUEST_KINDS, (api, git, api + git))
+
+
+def _counted(costs: StepCosts) -> Row:
+    values = (len(costs.modules), len(costs.git), costs.fsyncs)
+    points = ("modules", "git processes", "fsyncs")
+    return Row(COUNTS, costs.step, Unit.COUNT, points, values, at_most=(None, MOST_GIT.get(costs.step), None))

@@ -109,7 +109,7 @@ def stage(*, with_gate: bool = False) -> Iterator[Stage]:
     directory = Path(tempfile.mkdtemp(prefix="agent-sync-demo-"))
     try:
         with running("small") as server:
-            scenery = _cloned(server.url, directory)
+            scenery = cloned(server.url, directory)
             if with_gate:
                 _add_gate(scenery)
             yield scenery
@@ -117,7 +117,8 @@ def stage(*, with_gate: bool = False) -> Iterator[Stage]:
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def _cloned(url: str, directory: Path) -> Stage:
+def cloned(url: str, directory: Path) -> Stage:
+    """Clone the repository of a local GitHub, with a home beside it."""
     home, root = directory / "home", directory / "demo"
     home.mkdir()
     environment = _environment(url, home)

@@ -2,9 +2,10 @@
 
 import json
 import subprocess
+from pathlib import Path
 
 import pytest
-from support.step_costs import CostedRuns, whole_task
+from support.step_costs import MOST_REQUESTS, CostedRuns, counted_task
 
 from agent_sync.demo.stage import stage
 
@@ -41,14 +42,52 @@ NEVER_LOADED = {
     *("httpx", "httpcore", "h11", "anyio", "certifi", "idna", "requests", "urllib3", "urllib.request", "logging"),
     *("importlib.metadata", "importlib.resources", "zipfile"),
 }
+# The steps that every task has; the others of the play are further looks.
+TASK = (
+    "session start",
+    "claim",
+    "stop while coding",
+    "stop after a commit",
+    "handoff",
+    "stop that opens the pull request",
+    "idle that polls",
+    "idle that finds it merged",
+    "done",
+    "stop that closes",
+)
+README = Path(__file__).parents[2] / "README.md"
+WORDS = {9: "nine", 17: "seventeen"}
 
 
 @pytest.fixture(scope="module")
-def costs(tmp_path_factory):
+def played(tmp_path_factory):
     """Play one task in fresh interpreters."""
     with stage() as scenery:
         runs = CostedRuns(scenery.root, scenery.environment, tmp_path_factory.mktemp("costs") / "runs")
-        return {one.step: one for one in whole_task(scenery, runs)}
+        return {costs.step: (costs, asked) for costs, asked in counted_task(scenery, runs)}
+
+
+@pytest.fixture(scope="module")
+def costs(played):
+    """What each step has cost."""
+    return {step: one for step, (one, _) in played.items()}
+
+
+def test_no_step_makes_more_requests_than_it_may(played):
+    """No step makes more requests to the interface, or has git make more, than is documented."""
+    over = {
+        step: asked
+        for step, (_, asked) in played.items()
+        if asked.api > MOST_REQUESTS[step].api or asked.git > MOST_REQUESTS[step].git
+    }
+    assert over == {}
+
+
+def test_the_readme_says_what_a_whole_task_may_ask():
+    """The requests that the steps of a task may make, those of git included, add up to what the README promises."""
+    api, git = (sum(getattr(MOST_REQUESTS[step], kind) for step in TASK) for kind in ("api", "git"))
+    said = " ".join(README.read_text(encoding="utf-8").split())
+    assert f"a whole task {WORDS.get(api, api)} requests to GitHub's API and {WORDS.get(git, git)} of git's" in said
 
 
 def test_no_step_costs_more_than_it_may(costs):

@@ -1,4 +1,4 @@
-"""How many requests each step costs, counted by the local GitHub."""
+"""How many requests each step makes to GitHub's API, counted by the local GitHub; git's are in test_step_costs.py."""
 
 import pytest
 from behaviour import MARKER, change_of, closure, order

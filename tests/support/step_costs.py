@@ -8,8 +8,11 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from agent_sync.demo.stage import Stage
+
+T_co = TypeVar("T_co", covariant=True)
 
 # Notes what the process has loaded and flushed to disk when it ends, whichever way it ends.
 _WATCHED_RUN = """
@@ -95,7 +98,59 @@ def children_cpu() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def whole_task(stage: Stage, runs: CostedRuns) -> Iterator[StepCosts]:
+class Runs(Protocol[T_co]):
+    """What plays the steps of a task, one process each, and finds something out about each."""
+
+    @property
+    def root(self) -> Path:
+        """Where the steps run."""
+
+    def run(self, step: str, *arguments: str, stdin: str = "{}", **variables: str) -> T_co:
+        """Run one step."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The requests of one step, as the local GitHub counted them."""
+
+    api: int
+    git: int
+
+
+# The requests of each step, at most; `make bench` shows them beside what a script made.
+MOST_REQUESTS = {
+    "session start": Asked(1, 2),
+    "stop without a claim": Asked(0, 0),
+    "claim": Asked(2, 4),
+    "stop while coding": Asked(0, 0),
+    "prompt while coding": Asked(0, 0),
+    "tool while coding": Asked(0, 0),
+    "session start with a claim": Asked(1, 4),
+    "stop after a commit": Asked(0, 0),
+    "handoff": Asked(0, 2),
+    "stop that opens the pull request": Asked(2, 2),
+    "idle that polls": Asked(1, 0),
+    "idle inside the backoff": Asked(0, 0),
+    "idle inside the backoff, again": Asked(0, 0),
+    "status": Asked(2, 2),
+    "worker list": Asked(0, 2),
+    "record status": Asked(0, 0),
+    "idle that finds it merged": Asked(1, 0),
+    "done": Asked(0, 0),
+    "stop that closes": Asked(2, 7),
+}
+
+
+def counted_task(stage: Stage, runs: CostedRuns) -> Iterator[tuple[StepCosts, Asked]]:
+    """Play a whole task, and count the requests of each step beside its other costs."""
+    stage.control("DELETE", "requests")
+    for costs in whole_task(stage, runs):
+        api = len(stage.control("GET", "requests"))
+        yield costs, Asked(api, len(stage.control("GET", "requests?git=1")) - api)
+        stage.control("DELETE", "requests")
+
+
+def whole_task(stage: Stage, runs: Runs[T_co]) -> Iterator[T_co]:
     """Play a task from session start to close; every step is what a session or a person would run."""
     backoff = {"AGENT_SYNC_CHECKS_BACKOFF_S": "120"}
     yield runs.run("session start", "session-start")
@@ -105,8 +160,6 @@ def whole_task(stage: Stage, runs: CostedRuns) -> Iterator[StepCosts]:
     yield runs.run("prompt while coding", "on-prompt")
     yield runs.run("tool while coding", "on-tool")
     yield runs.run("session start with a claim", "session-start")
-    if (runs.root / ".gauntlet").is_dir():
-        yield runs.run("gate run", "gate", "run", stdin="")
     stage.commit("work.py", "work = 1\n", "Work")
     yield runs.run("stop after a commit", "on-stop")
     yield runs.run("handoff", "handoff", "--summary", "Fix it", "--later", stdin="")
@@ -123,6 +176,13 @@ def whole_task(stage: Stage, runs: CostedRuns) -> Iterator[StepCosts]:
     yield runs.run("idle that finds it merged", "on-idle")
     yield runs.run("done", "done", "--later", stdin="")
     yield runs.run("stop that closes", "on-stop")
+
+
+def gate_run(stage: Stage, runs: Runs[T_co]) -> T_co:
+    """Run the gate of a stage on work that is committed, and on a file that is not."""
+    stage.commit("work.py", "work = 1\n", "Work")
+    (stage.root / "new.py").write_text("new = 1\n", encoding="utf-8")
+    return runs.run("gate run", "gate", "run", stdin="")
 
 
 def _pull(stage: Stage) -> int:
