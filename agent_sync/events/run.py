@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_sync import settings as settings_file
@@ -25,7 +26,7 @@ from agent_sync.system.processes import Watchdog, seconds_since_start
 from agent_sync.task.decision.facts import Trigger
 from agent_sync.task.decision.notice import Notice
 from agent_sync.task.outbox import Readers, unread
-from agent_sync.worktree import Place, gate_root, other_places, place_of
+from agent_sync.worktree import OUTBOX_FILE, Place, gate_root, other_places, place_of
 
 if TYPE_CHECKING:
     from agent_sync.gates.answer import GateReply
@@ -175,17 +176,23 @@ def answer_event(
             side.found.append(run_part(side.context, event, part, gate=_gate_reply(side.found)))
     if not watchdog.answered_in_time():
         threading.Event().wait()
-    has_spoken = _say(sides, event)
+    _say(sides, event)
     for side in sides:
-        if all(part.was_idle for part in side.found) and not has_spoken and not side.context.outbox.waiting():
+        if all(part.was_idle and not (part.human or part.agent) for part in side.found):
             _leave_stamp(side, event.trigger)
     return 0
 
 
 def _leave_stamp(side: Side, trigger: Trigger) -> None:
+    """Leave a stamp where all were idle and every notice has reached its readers."""
+    outbox = str(Path(side.context.place.state_dir) / OUTBOX_FILE)
+    # Seen before it is read: what is added later is noticed by the next event.
+    sight = quiet.sight_of([outbox])
+    if side.context.outbox.waiting():
+        return
     dues = [part.due for part in side.found if part.due]
-    watch = tuple(sight for part in side.found for sight in part.watch)
-    wrote = tuple(path for part in side.found for path in part.wrote)
+    watch = (*(line for part in side.found for line in part.watch), sight)
+    wrote = (*(path for part in side.found for path in part.wrote), outbox)
     watched = stamp.WatchedFiles(side.seen, watch, wrote)
     stamp.leave(side.context.place, trigger, watched, due=min(dues, default=None), now=clock.now())
 
@@ -213,8 +220,8 @@ def run_part(context: Context, event: HookEvent, part: Participant, *, gate: "Ga
         return BUSY
 
 
-def _say(sides: Sequence[Side], event: HookEvent, more: Reply = NOTHING_MORE) -> bool:
-    """Print, then mark: a kill in between repeats a sentence and never loses one; tell whether anyone was told."""
+def _say(sides: Sequence[Side], event: HookEvent, more: Reply = NOTHING_MORE) -> None:
+    """Print, then mark: a kill in between repeats a sentence and never loses one."""
     own, later = sides[0].context, sides[0].context.settings.notify.agent == "later"
     is_attended = own.environment.get("CLAUDE_CODE_SESSION_ATTENDED") != "0"
     readers = readers_of(event.trigger, is_continuation=event.is_continuation, later=later, is_attended=is_attended)
@@ -226,7 +233,6 @@ def _say(sides: Sequence[Side], event: HookEvent, more: Reply = NOTHING_MORE) ->
     if exchange.write(exchange.render(event.trigger, whole), descriptor=STDOUT):
         for side, notices in zip(sides, waiting, strict=True):
             _mark(side.context, notices, readers)
-    return bool(whole.human or whole.agent)
 
 
 def _mark(context: Context, read: tuple[Notice, ...], readers: Readers) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from agent_sync.context import Context
 from agent_sync.errors import ClaimGone, RateLimited
 from agent_sync.hook_event import BUSY, IDLE, EventPart, HookEvent
+from agent_sync.quiet import answer as quiet
 from agent_sync.system import clock, files
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.decision.actions import (
@@ -76,11 +77,8 @@ def drive(context: Context, trigger: Trigger, *, session_id: str, gate: GateSeen
     if claim is None:
         return IDLE
     facts = Facts(clock.now(), context.settings, session_id, context.outbox.known_ids(), gate=gate)
-    if not needs(trigger, claim, facts) and not decide(trigger, claim, facts):
-        # What depends on the session cannot be answered by a stamp that knows none.
-        asks = trigger is Trigger.SESSION_START or STEPS[trigger][claim.phase] is PhaseStep.REMIND
-        depends_on_session = claim.is_lost or asks
-        return EventPart(was_idle=not depends_on_session, due=next_look_at(trigger, claim, facts))
+    if nothing := _nothing_to_do(trigger, claim, facts):
+        return nothing
     if trigger is Trigger.SYNC:
         with acting_alone(context, "syncing"):
             _rounds(context, trigger, facts)
@@ -88,7 +86,25 @@ def drive(context: Context, trigger: Trigger, *, session_id: str, gate: GateSeen
     with files.locked_if_free(Path(context.place.state_dir) / ACTOR_LOCK) as is_alone:
         if is_alone:
             _rounds(context, trigger, facts)
-    return BUSY
+    return _after_look(context, facts) if trigger is Trigger.IDLE and is_alone else BUSY
+
+
+def _nothing_to_do(trigger: Trigger, claim: Claim, facts: Facts) -> EventPart | None:
+    """Return until when an event has nothing to do, if it has nothing to do now."""
+    if needs(trigger, claim, facts) or decide(trigger, claim, facts):
+        return None
+    # What depends on the session cannot be answered by a stamp that knows none.
+    asks = trigger is Trigger.SESSION_START or STEPS[trigger][claim.phase] is PhaseStep.REMIND
+    return EventPart(was_idle=not (claim.is_lost or asks), due=next_look_at(trigger, claim, facts))
+
+
+def _after_look(context: Context, facts: Facts) -> EventPart:
+    """Return until when idle events have nothing to do after one that has looked: until the backoff is over."""
+    # Seen before it is read: whoever writes later is noticed by the next event.
+    sight = quiet.sight_of([context.place.claim_file])
+    claim = context.store.read()
+    nothing = claim and _nothing_to_do(Trigger.IDLE, claim, replace(facts, now=clock.now()))
+    return replace(nothing, watch=(sight,), wrote=(context.place.claim_file,)) if nothing else BUSY
 
 
 def _is_watched(context: Context) -> bool:

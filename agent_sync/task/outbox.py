@@ -13,7 +13,7 @@ from agent_sync.system.disk import AfterPowerCut
 from agent_sync.system.json_reading import read_json
 from agent_sync.system.masking import masked
 from agent_sync.task.decision.notice import Notice
-from agent_sync.worktree import Place
+from agent_sync.worktree import OUTBOX_FILE, Place
 
 REMEMBERED = 500
 LOCK_WAIT = 2.0
@@ -40,7 +40,7 @@ class Outbox:
     """The outbox of one worktree."""
 
     def __init__(self, place: Place) -> None:
-        self._file = Path(place.state_dir) / "outbox.json"
+        self._file = Path(place.state_dir) / OUTBOX_FILE
         self._lock = Path(place.state_dir) / "outbox.lock"
 
     def known_ids(self) -> frozenset[str]:
