@@ -30,14 +30,13 @@ def main() -> None:
     elif sys.argv[1:3] in (["gate", "stop-hook"], ["gauntlet", "stop-hook"]) and "--help" not in sys.argv:
         stop_gate()
     else:
-        collect_rarely()
         from agent_sync.cli.app import run
 
         run()
 
 
 def collect_rarely() -> None:
-    """Look for garbage after very many new objects only: loading makes them by the hundred thousand, and no garbage."""
+    """Look for garbage after very many new objects only: loading makes many and no garbage, and a hook ends soon."""
     import gc
 
     gc.set_threshold(100_000)
