@@ -1,10 +1,13 @@
-"""What git would answer, without a process: refs and worktrees as they lie on disk.
+"""What git would answer, without a process: refs, worktrees, and objects that have files of their own.
 
-In any doubt there is no answer here, and git is asked.
+In any doubt there is no answer here, and git is asked: an object may be in a pack or in another repository.
 """
 
+import hashlib
 import os
 import re
+import stat
+import zlib
 from collections.abc import Iterator, Sequence
 
 from agent_sync.worktree import Place
@@ -198,3 +201,78 @@ def _text(path: str, largest: int) -> str:
     if len(read) == largest or os.path.islink(path):
         raise UnclearRef
     return read.decode("utf-8", "surrogateescape")
+
+
+_SHA256_LENGTH = 64
+_LARGEST_OBJECT = 1 << 20
+_TREE = "tree"
+
+
+class NotLoose(Exception):
+    """What was asked for is not in a file of its own here, or not in one that is clear."""
+
+
+def tree_of(place: Place, commit: str) -> str:
+    """Return the tree of a commit."""
+    if has_replacements(place):
+        raise NotLoose
+    kind, _, tree = _read(place, commit, "commit").partition(b"\n")[0].decode("ascii", "replace").partition(" ")
+    if kind != _TREE or not _SHA.fullmatch(tree):
+        raise NotLoose
+    return tree
+
+
+def file_at(place: Place, commit: str, path: str) -> bytes | None:
+    """Return a file of a commit; None where the commit has no such file."""
+    *folders, name = path.split("/")
+    tree = tree_of(place, commit)
+    for folder in folders:
+        mode, tree = _entry(place, tree, folder)
+        if not stat.S_ISDIR(mode):
+            return None
+    mode, found = _entry(place, tree, name)
+    return _read(place, found, "blob") if stat.S_ISREG(mode) or stat.S_ISLNK(mode) else None
+
+
+def _entry(place: Place, tree: str, name: str) -> tuple[int, str]:
+    """Return mode and object of an entry of a tree; no mode where there is none."""
+    content = _read(place, tree, _TREE)
+    try:
+        found = (entry for entry in _entries(content, len(tree) // 2) if entry[1] == os.fsencode(name))
+        mode, _, sha = next(found, (0, b"", ""))
+    except ValueError as error:
+        # Nobody checks what others have pushed.
+        raise NotLoose from error
+    return mode, sha
+
+
+def _entries(content: bytes, length: int) -> Iterator[tuple[int, bytes, str]]:
+    at = 0
+    while at < len(content):
+        end = content.index(b"\0", at)
+        mode, _, name = content[at:end].partition(b" ")
+        at = end + 1 + length
+        yield int(mode, 8), name, content[end + 1 : at].hex()
+
+
+def _read(place: Place, name: str, kind: str) -> bytes:
+    """Return the bytes of an object whose file is whole and of a kind."""
+    if not _SHA.fullmatch(name):
+        raise NotLoose
+    try:
+        with open(object_file(place, name), "rb") as file:
+            unpacked = zlib.decompressobj()
+            found = unpacked.decompress(file.read(_LARGEST_OBJECT), _LARGEST_OBJECT)
+    except (OSError, zlib.error) as error:
+        raise NotLoose from error
+    algorithm = "sha256" if len(name) == _SHA256_LENGTH else "sha1"
+    head, _, content = found.partition(b"\0")
+    is_whole = unpacked.eof and hashlib.new(algorithm, found, usedforsecurity=False).hexdigest() == name
+    if not is_whole or head != f"{kind} {len(content)}".encode():
+        raise NotLoose
+    return content
+
+
+def object_file(place: Place, name: str) -> str:
+    """Return where an object is that has a file of its own."""
+    return os.path.join(place.common_dir, "objects", name[:2], name[2:])

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from agent_sync.errors import GitFailed
 from agent_sync.lazy_dataclasses import dataclass
-from agent_sync.system import git_loose
+from agent_sync.system import git_answers
 from agent_sync.system.git import Git
-from agent_sync.system.git_loose import NotLoose
+from agent_sync.system.git_answers import NotLoose
 from agent_sync.worktree import CLAIM_NAME
 
 # Whatever the user has set for `git log`, these are its lines and nothing else.
@@ -81,7 +81,7 @@ def tree_of(git: Git, commit: str) -> str:
     """Return the tree of a commit; empty where there is no such commit."""
     try:
         if git.place and _COMMIT.fullmatch(commit):
-            return git_loose.tree_of(git.place, commit)
+            return git_answers.tree_of(git.place, commit)
     except NotLoose:
         pass
     asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{tree}}")

@@ -1,19 +1,35 @@
 """Stores new objects: as files where that is plain, else with one process, which is sent them as a small pack."""
 
 import hashlib
+import os
+import re
+import stat
 import zlib
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from agent_sync.errors import GitFailed
 from agent_sync.lazy_dataclasses import dataclass
-from agent_sync.system import git_loose
 from agent_sync.system.git import Git
-from agent_sync.system.git_loose import GitObject, NotLoose, object_name
+from agent_sync.system.git_answers import NotLoose, object_file
 from agent_sync.system.scratch import scratch_file
+from agent_sync.worktree import Place
 
 _KINDS = {"commit": 1, "tree": 2, "blob": 3}
 _SHA256_LENGTH = 64
 _VERSION = 2
+# As git makes them: nobody changes an object.
+_READ_ONLY = 0o444
+# Whoever shares a repository with others needs modes that only git works out.
+_SHARED = re.compile(rb"sharedrepository|\[include", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class GitObject:
+    """One object as git hashes it: its kind and its bytes."""
+
+    kind: str
+    content: bytes
 
 
 @dataclass
@@ -26,7 +42,7 @@ class NewObjects:
     def add(self, kind: str, content: bytes) -> str:
         """Add one object and return its name."""
         one = GitObject(kind, content)
-        name = object_name(one, self.algorithm)
+        name = hashlib.new(self.algorithm, _hashed(one), usedforsecurity=False).hexdigest()
         self.found[name] = one
         return name
 
@@ -65,11 +81,52 @@ def store_objects(git: Git, objects: NewObjects, *, attempted: str) -> None:
     """Store objects in the repository."""
     try:
         if git.place:
-            git_loose.store(git.place, objects.found)
+            _store_files(git.place, objects.found)
             return
     except NotLoose:
         pass
     _unpack(git, objects, attempted)
+
+
+def _store_files(place: Place, objects: Mapping[str, GitObject]) -> None:
+    """Write objects as files; those that are there already stay as they are."""
+    _refuse_shared(place)
+    try:
+        for name, one in objects.items():
+            _write(place, name, one)
+    except OSError as error:
+        raise NotLoose from error
+
+
+def _write(place: Place, name: str, one: GitObject) -> None:
+    path = Path(object_file(place, name))
+    if path.exists():
+        return
+    path.parent.mkdir(exist_ok=True)
+    # Git itself sweeps files of this name that a killed writer left.
+    temporary = path.with_name(f"tmp_obj_{os.urandom(8).hex()}")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _READ_ONLY)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(zlib.compress(_hashed(one)))
+        temporary.rename(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _refuse_shared(place: Place) -> None:
+    try:
+        config = (Path(place.common_dir) / "config").read_bytes()
+        is_shared = (Path(place.common_dir) / "objects").stat().st_mode & stat.S_ISGID
+    except OSError as error:
+        raise NotLoose from error
+    if is_shared or _SHARED.search(config):
+        raise NotLoose
+
+
+def _hashed(one: GitObject) -> bytes:
+    return f"{one.kind} {len(one.content)}\0".encode() + one.content
 
 
 def _unpack(git: Git, objects: NewObjects, attempted: str) -> None:

@@ -20,7 +20,7 @@ from agent_sync.leases.refs.values import (
     TooLarge,
 )
 from agent_sync.system.git import NETWORK_LIMIT, Git, refuse_odd_branch, seconds_of
-from agent_sync.system.git_loose import NotLoose, file_at
+from agent_sync.system.git_answers import NotLoose, file_at
 from agent_sync.system.git_pack import new_objects, store_objects
 from agent_sync.system.git_refusals import one_line, push_rule
 from agent_sync.system.processes import FinishedProcess
