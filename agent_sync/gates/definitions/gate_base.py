@@ -4,7 +4,6 @@ import os
 import re
 from pathlib import Path
 
-from agent_sync.gates.definitions.committed import Committed
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system import git_history
 from agent_sync.system.git import Git
@@ -64,14 +63,13 @@ def possible_roots(start: str, top: Path) -> list[Path]:
 
 def base_has_gates(git: Git, top: Path, start: str) -> bool:
     """Tell whether the base holds gates for work in `start`, in a worktree that has none there itself."""
-    paths = {root: (root / GATE_CONFIG).relative_to(top).as_posix() for root in possible_roots(start, top)}
     base = default_base(git)
     if base is None:
         return False
-    committed = Committed(git, paths.values())
-    config = committed.content(base.commit, GATE_CONFIG, top / GATE_CONFIG)
-    base = base_named(git, base, config.decode(errors="surrogateescape"))
-    return any(committed.name(base.commit, path) for path in paths.values())
+    base = base_named(git, base, git_history.file_in(git, base.commit, GATE_CONFIG))
+    paths = [(root / GATE_CONFIG).relative_to(top).as_posix() for root in possible_roots(start, top)]
+    # Asked at every stop without gates, in words whose answer is remembered.
+    return not git_history.names_in(git, base.commit, paths).isdisjoint(paths)
 
 
 def moved_base(git: Git, ref: str) -> str:
