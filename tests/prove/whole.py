@@ -3,10 +3,9 @@
 import functools
 import shutil
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from support.clients import Nursery
-from support.whole_task import STEPS
 
 from prove.case import Case, Family
 from prove.disturbing import (
@@ -25,7 +24,6 @@ SECONDS = 8.0
 MOMENTS = ("before", "after")
 FAULTS = (
     "status:502",
-    "status:429",
     "secondary_limit",
     "primary_limit",
     "drop_before",
@@ -33,9 +31,9 @@ FAULTS = (
     "delay:0.3",
     "garbage",
     "truncate",
-    "resource_limits",
-    "timed_out",
 )
+# What only GitHub's interfaces answer, and no git server does.
+OF_THE_INTERFACE = ("status:429", "resource_limits", "timed_out")
 
 
 @functools.cache
@@ -86,9 +84,15 @@ def _write_case(name: str) -> Case:
 
 
 def _fault_names(nursery: Nursery) -> Sequence[str]:
-    requests = _counted(nursery).requests
-    numbers = {step.name: ["all", *range(1, len(requests[step.name]) + 1)] for step in STEPS if requests[step.name]}
-    return [f"{step}/{number}/{fault}" for step in numbers for number in numbers[step] for fault in FAULTS]
+    return [name for step, requests in _counted(nursery).requests.items() for name in _faults_of(step, requests)]
+
+
+def _faults_of(step: str, requests: Sequence[str]) -> Iterator[str]:
+    everywhere = [("all", fault) for fault in (*FAULTS, *OF_THE_INTERFACE)] if requests else []
+    for number, request in enumerate(requests, start=1):
+        faults = FAULTS if request.startswith("git-") else (*FAULTS, *OF_THE_INTERFACE)
+        everywhere += [(str(number), fault) for fault in faults]
+    yield from (f"{step}/{number}/{fault}" for number, fault in everywhere)
 
 
 def _fault_case(name: str) -> Case:
