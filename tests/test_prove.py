@@ -163,6 +163,24 @@ def test_planted_loss_fails_the_command(tmp_path, monkeypatch, capsys, verdict):
         assert f"{verdict}: a: 1\n  a commit is gone\n  again: make prove FAMILY=a CASE='1'" in said
 
 
+def test_interrupted_sweep_goes_on(tmp_path, monkeypatch, capsys):
+    """A sweep that is interrupted says so, ends what it plays, and has kept what has ended."""
+    mark = tmp_path / "mark"
+
+    def interrupt():
+        if not mark.exists():
+            mark.touch()
+            os.kill(os.getppid(), signal.SIGINT)
+            time.sleep(60)
+
+    monkeypatch.setattr(program, "FAMILIES", (family("a", case("1"), case("2", does=interrupt), case("3")),))
+    arguments = ["--journal", str(tmp_path / "journal.jsonl"), "-j", "1"]
+    assert program.main(arguments) == 130
+    assert "interrupted: the same command goes on" in capsys.readouterr().out
+    assert program.main(arguments) == 0
+    assert "3 of 3" in capsys.readouterr().out
+
+
 def test_nothing_lost_succeeds(tmp_path, monkeypatch, capsys):
     """Where everything survived or cannot be tried, the command succeeds and prints the table."""
     monkeypatch.setattr(program, "FAMILIES", (family("a", case("1"), case("2", Ending(Verdict.SKIPPED, "not here"))),))

@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -20,6 +21,8 @@ from prove.sweep import Sweep
 from prove.table import bad_endings, markdown, rows, text, write
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+# What a shell says of a program that was interrupted.
+INTERRUPTED = 128 + signal.SIGINT
 DOCUMENT = ROOT / "docs" / "reliability.md"
 
 
@@ -30,7 +33,11 @@ def main(arguments: list[str]) -> int:
     journal = Journal.opened(asked.journal, tree_of(ROOT))
     if asked.fresh:
         journal.forget()
-    _play(asked, families, journal)
+    try:
+        _play(asked, families, journal)
+    except KeyboardInterrupt:
+        _say("interrupted: the same command goes on with what is left")
+        return INTERRUPTED
     found, bad = rows(families, journal), bad_endings(families, journal)
     _say(text(found))
     for family, case, ending in bad:
@@ -74,4 +81,7 @@ def _say(line: str) -> None:
 
 
 if __name__ == "__main__":
+    # Ended in whatever way, it ends what it plays: cases lead sessions of their own.
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(number, signal.default_int_handler)
     raise SystemExit(main(sys.argv[1:]))
