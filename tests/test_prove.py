@@ -13,7 +13,7 @@ from prove import __main__ as program
 from prove.by_pytest import ending_of
 from prove.case import Case, Ending, Family, Verdict
 from prove.journal import Journal, tree_of
-from prove.sweep import Sweep
+from prove.sweep import SourcesChangedError, Sweep
 from prove.table import BEGIN, END, bad_endings, markdown, rows, text, write
 
 FINE = Ending(Verdict.SURVIVED)
@@ -179,6 +179,13 @@ def test_interrupted_sweep_goes_on(tmp_path, monkeypatch, capsys):
     assert "interrupted: the same command goes on" in capsys.readouterr().out
     assert program.main(arguments) == 0
     assert "3 of 3" in capsys.readouterr().out
+
+
+def test_changed_sources_end_the_sweep(journal):
+    """A case during which somebody has edited the sources is not noted, and none follows."""
+    with pytest.raises(SourcesChangedError):
+        play(journal, family("a", case("1"), case("2")), are_current=lambda: False)
+    assert journal.endings == {}
 
 
 def test_nothing_lost_succeeds(tmp_path, monkeypatch, capsys):

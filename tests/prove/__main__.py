@@ -17,7 +17,7 @@ from support.surroundings import foreign_names, plain_values
 from prove.case import Family
 from prove.families import FAMILIES
 from prove.journal import Journal, tree_of
-from prove.sweep import Sweep
+from prove.sweep import SourcesChangedError, Sweep
 from prove.table import bad_endings, markdown, rows, text, write
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -38,6 +38,9 @@ def main(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         _say("interrupted: the same command goes on with what is left")
         return INTERRUPTED
+    except SourcesChangedError:
+        _say("the sources have changed: what has ended before is kept; the same command begins with the new ones")
+        return INTERRUPTED
     found, bad = rows(families, journal), bad_endings(families, journal)
     _say(text(found))
     for family, case, ending in bad:
@@ -55,7 +58,7 @@ def _play(asked: argparse.Namespace, families: Sequence[Family], journal: Journa
             del os.environ[name]
         os.environ.update(plain_values(Path(home)))
         nurseries = [stack.enter_context(contextlib.closing(Nursery())) for _ in range(asked.jobs)]
-        sweep = Sweep(families, journal, _say, only=frozenset(asked.case))
+        sweep = Sweep(families, journal, _say, frozenset(asked.case), lambda: tree_of(ROOT) == journal.tree)
         sweep.play(nurseries, ends_at=time.monotonic() + asked.seconds if asked.seconds else float("inf"))
 
 

@@ -22,6 +22,10 @@ PATIENCE = 30
 _FORK = multiprocessing.get_context("fork")
 
 
+class SourcesChangedError(Exception):
+    """Somebody has edited the sources meanwhile: what was just played says nothing about either version."""
+
+
 @dataclass
 class Playing:
     """A case under way."""
@@ -48,6 +52,8 @@ class Sweep:
     say: Callable[[str], None]
     # The cases to play, even if they have ended; all that are left if none is named.
     only: frozenset[str] = frozenset()
+    # Whether the sources are still those that the journal speaks of.
+    are_current: Callable[[], bool] = lambda: True
     spent: dict[str, float] = field(default_factory=dict)
 
     def play(self, nurseries: Sequence[Nursery], *, ends_at: float = float("inf")) -> None:
@@ -104,6 +110,8 @@ class Sweep:
                 yield one, Ending(Verdict.FAILED, f"no end within {time.monotonic() - one.began:.0f} s")
 
     def _note(self, ended: Playing, ending: Ending) -> None:
+        if not self.are_current():
+            raise SourcesChangedError
         took = time.monotonic() - ended.began
         self.spent[ended.family] += took - ended.case.seconds
         self.journal.note(ended.family, ended.case.name, ending, took)
