@@ -19,6 +19,7 @@ from prove.journal import Journal
 
 # A case that takes this many times as long as it should, on a machine however busy, hangs.
 PATIENCE = 30
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _FORK = multiprocessing.get_context("fork")
 
 
@@ -63,7 +64,8 @@ class Sweep:
         try:
             while playing or left:
                 while free and (chosen := self._chosen(left, ends_at)):
-                    playing.append(_begun(*chosen, free.pop()))
+                    with _uninterrupted():
+                        playing.append(_begun(*chosen, free.pop()))
                 if not playing:
                     return
                 for ended, ending in self._ended(playing):
@@ -118,6 +120,16 @@ class Sweep:
         self.say(f"{ended.family}: {ended.case.name}: {ending.verdict} ({took:.1f} s) {ending.said}".rstrip())
 
 
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Put signals off, so that no case begins of which the sweep does not know."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _begun(family: str, case: Case, nursery: Nursery) -> Playing:
     here, there = _FORK.Pipe(duplex=False)
     process = _FORK.Process(target=_played, args=(case, nursery, there))
@@ -130,6 +142,7 @@ def _played(case: Case, nursery: Nursery, line: Connection) -> None:
     """Play a case in this process, which leads a group so that all it starts can be ended with it."""
     os.setsid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
     try:
         ending = case.run(nursery)
     except BaseException as error:  # noqa: BLE001  # whatever it is, it is written down as what it is
