@@ -82,8 +82,11 @@ coverage: $(VENV)/ready ## the same tests, with what they reach of every line an
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --fail-under=90
 
-prove: client ## the long sweeps: every interruption point, large simulators, the real client
-	AGENT_SYNC_PROVE=1 $(BIN)/python -m pytest -n 2 -p no:randomly tests/crash tests/acceptance tests/test_quiet.py tests/test_rounds.py tests/task tests/events tests/record tests/leases tests/work
+# BUDGET=seconds cuts it, FAMILY and CASE repeat one thing, FRESH=1 forgets what was tried, WRITE=1 writes the table.
+prove: $(VENV)/ready ## the long sweeps: every interruption point, faults, races, fuzzing, attacks, the real client (an hour; resumes)
+	$(BIN)/python tests/client/installed_client.py
+	PYTHONPATH=tests $(BIN)/python -m prove $(if $(BUDGET),--seconds $(BUDGET)) $(if $(FAMILY),--family '$(FAMILY)') \
+	  $(if $(CASE),--case '$(CASE)') $(if $(FRESH),--fresh) $(if $(WRITE),--write)
 
 bench: $(VENV)/ready ## one table of what everything costs, beside others (15 minutes on two quiet cores)
 	$(BIN)/python benchmarks/run.py

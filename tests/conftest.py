@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings as hypothesis_settings
 from support.context import Workshop
 from support.prove import PROVE
+from support.surroundings import foreign_names, plain_values
 
 _LOOPBACK = ("127.", "::1", "localhost")
 
@@ -51,18 +52,10 @@ def pytest_terminal_summary(terminalreporter):
 def own_home(tmp_path_factory, monkeypatch):
     """Give every test a home of its own and an environment that says nothing of the machine."""
     home = tmp_path_factory.mktemp("home")
-    for name in list(os.environ):
-        if name.startswith(("AGENT_SYNC_", "MOLTNET_", "CLAUDE", "GIT_", "GH_", "GITHUB_", "XDG_", "ATLAS_")):
-            monkeypatch.delenv(name)
-    # In a CI the gate looks at other changes, and some tests run in one.
-    monkeypatch.delenv("CI", raising=False)
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-    monkeypatch.setenv("GIT_AUTHOR_NAME", "Tester")
-    monkeypatch.setenv("GIT_AUTHOR_EMAIL", "tester@example.invalid")
-    monkeypatch.setenv("GIT_COMMITTER_NAME", "Tester")
-    monkeypatch.setenv("GIT_COMMITTER_EMAIL", "tester@example.invalid")
+    for name in foreign_names(os.environ):
+        monkeypatch.delenv(name)
+    for name, value in plain_values(home).items():
+        monkeypatch.setenv(name, value)
     return home
 
 

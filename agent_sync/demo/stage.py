@@ -111,7 +111,7 @@ def stage(*, with_gate: bool = False) -> Iterator[Stage]:
         with running("small") as server:
             scenery = cloned(server.url, directory)
             if with_gate:
-                _add_gate(scenery)
+                add_gate(scenery)
             yield scenery
     finally:
         shutil.rmtree(directory, ignore_errors=True)
@@ -120,14 +120,15 @@ def stage(*, with_gate: bool = False) -> Iterator[Stage]:
 def cloned(url: str, directory: Path) -> Stage:
     """Clone the repository of a local GitHub, with a home beside it."""
     home, root = directory / "home", directory / "demo"
-    home.mkdir()
+    home.mkdir(exist_ok=True)
     environment = _environment(url, home)
     subprocess.run(["git", "clone", "--quiet", f"{url}/octo/demo.git", str(root)], env=environment, check=True)
     (root / ".git" / "info" / "exclude").write_text(".agent-claim.json*\ngauntlet_logs\n", encoding="utf-8")
     return Stage(url, root, environment)
 
 
-def _add_gate(scenery: Stage) -> None:
+def add_gate(scenery: Stage) -> None:
+    """Put the gate on the default branch."""
     for name, text in GATE.items():
         (scenery.root / name).parent.mkdir(parents=True, exist_ok=True)
         scenery.commit(name, text, f"Add {name}")

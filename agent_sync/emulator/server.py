@@ -17,6 +17,7 @@ from pathlib import Path
 import uvicorn
 
 from agent_sync.emulator.application import Application
+from agent_sync.emulator.control import Control
 from agent_sync.emulator.persistence import ForeignWorldError, Keeper, open_world
 from agent_sync.emulator.scenarios import SCENARIOS
 from agent_sync.emulator.world.bare import unusable_git
@@ -36,6 +37,7 @@ class Running:
 
     url: str
     world: World
+    control: Control
 
 
 @contextmanager
@@ -65,7 +67,7 @@ def running(
         application = Application(world, keeper.note_change if keeper else lambda: None)
         stack.enter_context(_answering(application, sockets))
         number = sockets[0].getsockname()[1]
-        yield Running(f"http://{f'[{host}]' if ':' in host else host}:{number}", world)
+        yield Running(f"http://{f'[{host}]' if ':' in host else host}:{number}", world, application.control)
 
 
 def _opened(home: Path, scenario: str) -> World:

@@ -57,8 +57,9 @@ class SharedBudget:
         """Return what was last noted; what cannot be read says nothing."""
         try:
             noted = self._noted()[self.key]
-            return ApiBudget(int(noted["left"]), int(noted["limit"]), datetime.fromisoformat(noted["resets_at"]))
-        except (KeyError, TypeError, ValueError):
+            resets_at = datetime.fromisoformat(noted["resets_at"])
+            return ApiBudget(int(noted["left"]), int(noted["limit"]), resets_at) if resets_at.tzinfo else None
+        except (KeyError, TypeError, ValueError, OverflowError):
             return None
 
     def note(self, budget: ApiBudget | None) -> None:

@@ -281,5 +281,5 @@ def _blocks(file: Path, event: HookEvent, result: RunResult) -> int:
         values: dict[str, Any] = json.loads(files.read_own(file) or b"{}")
         is_same = (values.get("turn"), values.get("tree")) == (event.turn, result.seen)
         return int(values.get("count", 0)) if is_same else 0
-    except (files.NotPlain, OSError, ValueError, TypeError, AttributeError):
+    except (files.NotPlain, OSError, ValueError, TypeError, AttributeError, ArithmeticError, RecursionError):
         return 0

@@ -53,7 +53,7 @@ class Intents:
         try:
             values = json.loads(files.read_own(self._file(issue)) or b"null")
             return Intent(**(values | {"verb": Verb(values["verb"])}))
-        except (files.NotPlain, ValueError, TypeError, KeyError):
+        except (files.NotPlain, ValueError, TypeError, KeyError, RecursionError):
             return None
 
     def record(self, intent: Intent) -> None:

@@ -180,7 +180,7 @@ def _exclude(context: Context) -> None:
 def _last_digests(context: Context) -> dict[str, str]:
     try:
         values = json.loads(files.read_own(Path(context.place.state_dir) / FORGE_INDEX) or b"{}")
-    except (files.NotPlain, ValueError):
+    except (files.NotPlain, ValueError, RecursionError):
         return {}
     return values if isinstance(values, dict) else {}
 

@@ -56,6 +56,6 @@ def _write(context: Context, values: dict[str, Any]) -> None:
 def _read(context: Context) -> dict[str, Any]:
     try:
         values = json.loads(files.read_own(Path(context.place.state_dir) / WORKER_FILE) or b"{}")
-    except (files.NotPlain, ValueError):
+    except (files.NotPlain, ValueError, RecursionError):
         return {}
     return values if isinstance(values, dict) else {}

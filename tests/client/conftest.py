@@ -4,8 +4,8 @@ import installed_client
 import pytest
 from claude_code import ClaudeCode
 from scenes import initialise
-from scratch_processes import kill_all
 from scripted_model import running_model
+from support.scratch_processes import kill_all
 from support.stage import Theatre
 
 from agent_sync.demo.stage import stage

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from claude_code import ClaudeCode, Run, kill
-from scratch_processes import kill_all
 from scripted_model import Turn, bash, say
+from support.scratch_processes import kill_all
 from waiting import until
 
 from agent_sync.demo.stage import Stage

@@ -6,9 +6,9 @@ import signal
 
 import pytest
 from scenes import COMMIT, HANDOFF, PULL, claim, open_pull
-from scratch_processes import HAS_PROC, processes_of
 from scripted_model import bash, say
 from support.prove import PROVE
+from support.scratch_processes import HAS_PROC, processes_of
 from waiting import until
 
 pytestmark = [

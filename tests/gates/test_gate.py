@@ -2,6 +2,8 @@
 
 import json
 import os
+import resource
+import signal
 import time
 from datetime import UTC, datetime, timedelta
 from typing import ClassVar
@@ -16,6 +18,7 @@ from agent_sync.gates.plan.changes import WantedChanges
 from agent_sync.gates.plan.prepare import RunOptions, session_of
 from agent_sync.gates.run.clean import clean
 from agent_sync.gates.run.execute import execute_run
+from agent_sync.gates.run.lock import alone
 from agent_sync.gates.run.logs import LogDir
 from agent_sync.task.decision.facts import Trigger
 from agent_sync.worktree import GATE_RUN_LOCK as LOCK_NAME
@@ -570,6 +573,27 @@ class TestLock:
         assert stop(failing).status == "lock_exists"
         past = time.time() - 601
         os.utime(failing.root / "gauntlet_logs" / LOCK_NAME, (past, past))
+        assert stop(failing).status == "failed"
+
+    def test_lock_that_cannot_be_written(self, failing):
+        """On a disk without room no lock is left behind, which would count as somebody's for ten minutes."""
+        place, logs = failing.context().place, failing.root / "gauntlet_logs"
+        logs.mkdir()
+        with alone(place, logs) as is_alone:
+            assert is_alone
+        child = os.fork()
+        if child == 0:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+            try:
+                with alone(place, logs):
+                    os._exit(1)
+            except OSError:
+                os._exit(0)
+            finally:
+                os._exit(2)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert list(logs.iterdir()) == []
         assert stop(failing).status == "failed"
 
 

@@ -27,6 +27,8 @@ from agent_sync.worktree import Place, worktree
 
 # Short enough that a clock ten minutes ahead sees a live lease as expired.
 TTL_S = 300.0
+# By how much a clock may be wrong in a race; it jumps between two rounds.
+SKEWS = (0.0, 0.0, 600.0, -600.0)
 
 
 @dataclass
@@ -113,15 +115,16 @@ def told(issue: int, order: str, outcome: LeaseOutcome) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Run `once ROOT ISSUE ORDER`, or `race ROOT ISSUES ROUNDS SEED SKEW`."""
+    """Run `once ROOT ISSUE ORDER`, or `race ROOT ISSUES ROUNDS SEED`."""
     word, root, *more = arguments
     if word == "once":
         claimer = Claimer(Path(root))
         told(int(more[0]), more[1], claimer.once(int(more[0]), more[1]))
         return
-    count, rounds, seed, skew = more
-    claimer, dice = Claimer(Path(root), float(skew)), random.Random(int(seed))  # noqa: S311  # a repeatable race, not a secret
+    count, rounds, seed = more
+    claimer, dice = Claimer(Path(root)), random.Random(int(seed))  # noqa: S311  # a repeatable race, not a secret
     for _ in range(int(rounds)):
+        claimer.skew_s = dice.choice(SKEWS)
         claimer.round(list(range(1, int(count) + 1)), dice)
 
 

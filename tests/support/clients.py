@@ -66,6 +66,8 @@ class Client:
         self._line = nursery.child()
         self._file = self._line.makefile("rw")
         self.root, self.pid = root, int(self._file.readline())
+        # The process of the command that runs, for whoever wants to kill it alone.
+        self.running: int | None = None
 
     def begin(self, *arguments: str, stdin: str = "", **environment: str) -> None:
         """Have a command started, without waiting for its end."""
@@ -74,7 +76,7 @@ class Client:
     def do_there(self, root: Path, environment: dict[str, str], *arguments: str, stdin: str) -> Ran:
         """Have a command run to its end in another directory, with exactly these variables."""
         self._ask(arguments, stdin, environment, root)
-        return Ran(*json.loads(self._file.readline()))
+        return self._ended()
 
     def _ask(self, arguments: tuple[str, ...], stdin: str, environment: dict[str, str], root: Path) -> None:
         asked = {"arguments": arguments, "stdin": stdin, "environment": environment, "directory": str(root)}
@@ -83,7 +85,14 @@ class Client:
     def do(self, *arguments: str, stdin: str = "", **environment: str) -> Ran:
         """Have a command run to its end."""
         self.begin(*arguments, stdin=stdin, **environment)
-        return Ran(*json.loads(self._file.readline()))
+        return self._ended()
+
+    def _ended(self) -> Ran:
+        self.running = int(self._file.readline())
+        try:
+            return Ran(*json.loads(self._file.readline()))
+        finally:
+            self.running = None
 
     def crash(self) -> None:
         """Kill the client with all it has started, and wait until it is gone."""

@@ -9,6 +9,7 @@ import signal
 import socket
 import sys
 import tempfile
+from collections.abc import Callable
 from typing import Any
 
 import agent_sync
@@ -36,8 +37,8 @@ def load_everything() -> None:
     gc.freeze()
 
 
-def command(asked: dict[str, Any]) -> list[Any]:
-    """Run the command line in a child; return its exit status and what it printed."""
+def command(asked: dict[str, Any], say: Callable[[Any], None]) -> None:
+    """Run the command line in a child; say its process, then its exit status and what it printed."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as given:
         given.write(asked["stdin"].encode("utf-8", "surrogateescape"))
         given.seek(0)
@@ -46,8 +47,9 @@ def command(asked: dict[str, Any]) -> list[Any]:
             for own, number in ((given, 0), (out, 1), (err, 2)):
                 os.dup2(own.fileno(), number)
             _become(asked)
+        say(pid)
         status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-        return [status, *(os.pread(one.fileno(), 1 << 24, 0).decode() for one in (out, err))]
+        say([status, *(os.pread(one.fileno(), 1 << 24, 0).decode() for one in (out, err))])
 
 
 def _become(asked: dict[str, Any]) -> None:
@@ -76,9 +78,13 @@ def client(path: str) -> None:
     with socket.socket(socket.AF_UNIX) as line:
         line.connect(path)
         with line.makefile("rw") as asked:
-            print(os.getpid(), file=asked, flush=True)
+
+            def say(value: Any) -> None:
+                print(json.dumps(value), file=asked, flush=True)
+
+            say(os.getpid())
             for request in asked:
-                print(json.dumps(command(json.loads(request))), file=asked, flush=True)
+                command(json.loads(request), say)
     os._exit(0)
 
 

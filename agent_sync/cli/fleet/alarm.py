@@ -50,6 +50,7 @@ def _read(file: Path) -> dict[str, Told]:
     """Return what was told; a file that cannot be read means that nothing was."""
     try:
         values = json.loads(files.read_own(file) or b"{}")
-        return {key: Told(datetime.fromisoformat(one["at"]), int(one["times"])) for key, one in values.items()}
-    except (files.NotPlain, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        told = {key: Told(datetime.fromisoformat(one["at"]), int(one["times"])) for key, one in values.items()}
+        return told if all(one.at.tzinfo for one in told.values()) else {}
+    except (files.NotPlain, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         return {}

@@ -114,7 +114,7 @@ def _settings_in_stamp(file: Path, look: str) -> StopSettings | None:
         stamp = quiet.parse_stamp((files.read_own(file) or b"").decode("utf-8", "surrogateescape"))
         values = json.loads(stamp.details[0]) if stamp.seen == look else None
         return StopSettings(**{**values, "warnings": tuple(values["warnings"])}) if values else None
-    except (files.NotPlain, OSError, ValueError, TypeError, KeyError, IndexError):
+    except (files.NotPlain, OSError, ValueError, TypeError, KeyError, IndexError, RecursionError):
         return None
 
 

@@ -49,7 +49,7 @@ def recall(place: Place, key: str) -> Pass | None:
     try:
         values = json.loads(files.read_own(_file(place, key)) or b"null")
         return Pass(**{**values, "jobs": tuple(values["jobs"]), "warnings": tuple(values["warnings"])})
-    except (files.NotPlain, ValueError, TypeError, KeyError, OSError):
+    except (files.NotPlain, ValueError, TypeError, KeyError, OSError, RecursionError):
         return None
 
 

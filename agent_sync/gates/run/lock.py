@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from agent_sync.system import files
+from agent_sync.system import disk, files
 from agent_sync.system.processes import Processes
 from agent_sync.worktree import GATE_LOCK, GATE_RUN_LOCK, Place
 
@@ -24,14 +24,25 @@ def alone(place: Place, log_dir: Path) -> Iterator[bool]:
             yield False
             return
         file = log_dir / GATE_RUN_LOCK
-        file.unlink(missing_ok=True)
-        with file.open("x", encoding="utf-8") as lock:
-            lock.write(f"{os.getpid()}\n{_started(os.getpid())}\n")
+        _put(file)
         try:
             yield True
         finally:
             with contextlib.suppress(OSError):
                 file.unlink(missing_ok=True)
+
+
+def _put(file: Path) -> None:
+    """Put the lock there with its owner already in it: one that a kill or a full disk left empty would count."""
+    disk.sweep(file, is_locked=True)
+    temporary = disk.temporary_of(file)
+    try:
+        temporary.write_text(f"{os.getpid()}\n{_started(os.getpid())}\n", encoding="utf-8")
+        temporary.replace(file)
+    except OSError:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise
 
 
 def holder(log_dir: Path) -> str | None:

@@ -126,7 +126,9 @@ def message_in(body: str) -> str | None:
         return None
     if not isinstance(read, dict):
         return None
-    details = [_detail(entry) for entry in read.get("errors") or () if isinstance(entry, dict | str)]
+    given = read.get("errors")
+    entries = given if isinstance(given, list) else ()
+    details = [_detail(entry) for entry in entries if isinstance(entry, dict | str)]
     return " ".join(filter(None, [str(read.get("message") or ""), *details])) or "no reason given"
 
 

@@ -113,7 +113,10 @@ def _plain(text: str, at: int) -> JsonNode:
     number = _NUMBER.match(text, at)
     if number is None:
         raise _wrong(text, at, "a value is missing")
-    return JsonNode(at, number.end(), json.loads(number[0]))
+    try:
+        return JsonNode(at, number.end(), json.loads(number[0]))
+    except ValueError as error:
+        raise _wrong(text, at, "a number has too many digits") from error
 
 
 def _skip(text: str, at: int) -> int:

@@ -1,0 +1,1 @@
+"""The long sweeps of `make prove`: families of cases, a journal to resume from, and a table of what was lost."""
