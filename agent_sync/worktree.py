@@ -15,7 +15,6 @@ SPOOL = "spool."
 GIT_ANSWERS = "git-answers.json"
 # events
 WATCHER_LOCK = "rewake.lock"
-RENEWAL_LOCK = "renewal.lock"
 RENEWAL_TRIED = "renewal.tried"
 # gates: stamps, the lock of a run, what was sent back and said, copies of definitions, snapshots, reviews
 GATE_INTERVAL_STAMP = "gauntlet-quick"
@@ -51,6 +50,7 @@ FORGE_LOCK = "forge.lock"
 # … and in the one that its siblings share.
 LEASE_INTENTS = "intents"
 LEASE_LOCK = "lease.lock"
+RENEWAL_LOCK = "renewal.lock"
 REFUSING_REMOTES = "refusals.json"
 FUTURE_LEASES = "sightings.json"
 # Behind it: of which refs, those of the remote or of this clone.
