@@ -57,7 +57,7 @@ def is_kept_by_neighbours(here: WorktreeSeen, now: datetime, *, asked_at: dateti
     """
     claim = here.claim
     lease = claim.lease if claim else None
-    if claim is None or lease is None or lease.mode != LeaseMode.AUTO or not claim.may_act:
+    if claim is None or lease is None or LeaseMode(lease.mode) is not LeaseMode.AUTO or not claim.may_act:
         return False
     is_waiting = claim.phase is not Phase.CODING and claim.pr_number is not None and not claim.closed_unmerged
     has_asked = asked_at is not None and lease.renewed_at < asked_at <= now

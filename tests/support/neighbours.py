@@ -58,7 +58,7 @@ def lease_shas(worktrees: list[Theatre]) -> list[str]:
 
 def wait_until(condition: Callable[[], object]) -> None:
     """Wait for what a process in the background does."""
-    give_up = time.monotonic() + 30
+    give_up = time.monotonic() + 120
     while not condition():
         assert time.monotonic() < give_up, "it has not happened"
         time.sleep(0.1)

@@ -227,6 +227,13 @@ class PullReopened:
 
 
 @dataclass(frozen=True)
+class PullUnmoved:
+    """A look that several claims share found the pull request as the claim knows it."""
+
+    at: datetime
+
+
+@dataclass(frozen=True)
 class PauseNoted:
     """GitHub asked not to be called for a while."""
 
@@ -295,6 +302,6 @@ class Said:
 
 
 PullOutcome = PullOpened | PullAdopted | PullRefused | PullMerged | ClosedByMerge | PullClosed | PullReopened
-SeenOutcome = FeedbackNoted | FeedbackOutcome | DriftNoted | ChecksUnsettled | ChecksNoted
+SeenOutcome = FeedbackNoted | FeedbackOutcome | DriftNoted | ChecksUnsettled | ChecksNoted | PullUnmoved
 EndOutcome = Consented | TaskClosed | ClaimDeleted | LeaseLost | LeftOnHook | LeaseUnknown | PauseNoted | Said
 Outcome = PullOutcome | SeenOutcome | EndOutcome | BranchPushed | StepWithheld | CardMoved | CardRefused | HandedOff

@@ -20,6 +20,7 @@ from agent_sync.task.decision.actions import (
     PullClosed,
     PullMerged,
     PullReopened,
+    PullUnmoved,
     PushBranch,
     StepWithheld,
 )
@@ -192,7 +193,8 @@ def _watch_pull(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Action, .
         return () if trigger is Trigger.SESSION_START else _find_pull(claim, facts)
     pull = facts.pull
     if pull is None:
-        return _sync_board(trigger, claim, facts)
+        unmoved = record_change(claim, PullUnmoved(facts.unmoved_at)) if facts.unmoved_at else ()
+        return unmoved or _sync_board(trigger, claim, facts)
     if pull.state is PullState.MERGED:
         return record_change(claim, ClosedByMerge(pull) if pull.is_issue_closed else PullMerged(pull))
     noted = record_change(claim, DriftNoted(pull, _drift(claim, facts, pull)))

@@ -30,6 +30,7 @@ from agent_sync.task.decision.actions import (
     PullOpened,
     PullRefused,
     PullReopened,
+    PullUnmoved,
     Said,
     StepWithheld,
     TaskClosed,
@@ -72,6 +73,8 @@ def _changes(claim: Claim, outcome: Outcome) -> dict[str, object]:  # noqa: PLR0
             return _with_pull(claim, outcome)
         case ChecksUnsettled() | ChecksNoted():
             return _with_checks(claim, outcome)
+        case PullUnmoved(at):
+            return {"last_check_poll": at}
         case JobsRerun(pull):
             return {"failures": (claim.failures or FailuresSeen()).model_copy(update={"rerun_sha": pull.head_sha})}
         case CardMoved(status):
@@ -213,7 +216,9 @@ def report(  # noqa: PLR0912  # one arm for each outcome
             return (_lease(claim, outcome, facts.session_id),)
         case Said(notice) | StepWithheld(_, notice):
             return (notice,)
-        case BranchPushed() | CardMoved() | HandedOff() | Consented() | ClaimDeleted() | FeedbackNoted() | LeftOnHook():
+        case BranchPushed() | CardMoved() | HandedOff() | Consented() | ClaimDeleted() | LeftOnHook():
+            return ()
+        case FeedbackNoted() | PullUnmoved():
             return ()
 
 
