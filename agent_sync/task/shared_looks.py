@@ -20,8 +20,8 @@ from agent_sync.system import clock, files
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.decision.claims_seen import ClaimAsked, ClaimsSeen
 from agent_sync.task.decision.facts import Facts, IssueSeen
+from agent_sync.task.decision.feedback.unmoved import is_as_known
 from agent_sync.task.decision.needs import next_poll_at
-from agent_sync.task.decision.unmoved import is_as_known
 from agent_sync.task.watched import is_watched
 from agent_sync.worktree import SHARED_LOOKS, SHARED_LOOKS_LOCK, claimed_roots, worktree
 

@@ -4,11 +4,13 @@ import json
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
-from support.clones import beside, git_requests, ref
+from support.clones import beside, git_requests, ref, with_variables
 from support.neighbours import INSIDE, SESSION, age, claimed, lease_shas, new_issues, state_of, wait_until
 from support.sessions import Client
+from support.stage import Theatre
 
 MANY = 10
 PUSH = "git-receive-pack"
@@ -32,6 +34,14 @@ def fire(theatre, name="on-tool"):
     theatre.hook(name, stdin=json.dumps({"session_id": SESSION, "cwd": str(theatre.stage.root)}), **INSIDE)
 
 
+def left_to_expire(theatre, issue):
+    """Claim an issue in a worktree of the session, with a lease that has run out before any event."""
+    inside = with_variables(theatre, **INSIDE, AGENT_SYNC_LEASE_TTL_S="1")
+    assert inside.stage.command("claim", str(issue), "--worktree").status == 0
+    time.sleep(1.1)
+    return Theatre(replace(inside.stage, root=theatre.stage.root.parent / f"{theatre.stage.root.name}-{issue}"))
+
+
 def renewal_of(worktree, session="s"):
     """Start the process that a hook of a worktree starts when its lease is due."""
     command = [sys.executable, "-P", "-m", "agent_sync.events.parts.renewal_process"]
@@ -49,8 +59,7 @@ def test_one_push_renews_all_and_a_stolen_one_is_told_lost(theatre, client):
     """Ten leases fall due, ten processes start: one push renews nine, and the tenth is told that it was taken."""
     issues = new_issues(theatre, MANY)
     worktrees = claimed(theatre, client, *issues[1:])
-    [stolen] = claimed(theatre, client, issues[0], AGENT_SYNC_LEASE_TTL_S="1")
-    time.sleep(1.1)
+    stolen = left_to_expire(theatre, issues[0])
     thief = beside(theatre, "bob", AGENT_SYNC_LEASE_ALLOWANCE_S="0")
     assert thief.stage.command("claim", str(issues[0]), "--take-over").status == 0
     before = lease_shas(worktrees)

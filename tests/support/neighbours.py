@@ -21,9 +21,9 @@ def new_issues(theatre: Theatre, count: int) -> list[int]:
     return sorted({issue["number"] for issue in theatre.stage.world()["issues"]} - before)
 
 
-def claimed(theatre: Theatre, client: Client, *issues: int, **variables: str) -> list[Theatre]:
+def claimed(theatre: Theatre, client: Client, *issues: int) -> list[Theatre]:
     """Claim issues in worktrees of their own, from within a client's session; return what acts there."""
-    inside = theatre.stage.environment | INSIDE | {"CLAUDE_CODE_SESSION_ID": client.session_id} | variables
+    inside = theatre.stage.environment | INSIDE | {"CLAUDE_CODE_SESSION_ID": client.session_id}
     for issue in issues:
         played = replace(theatre.stage, environment=inside).command("claim", str(issue), "--worktree")
         assert played.status == 0, played.stderr

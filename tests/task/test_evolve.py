@@ -35,7 +35,7 @@ OUTCOMES = [
     a.PullClosed(pull()),
     a.PullReopened(pull()),
     DriftNoted(pull(), DriftSeen(base="develop")),
-    a.PullUnmoved(NOW),
+    f.PullUnmoved(NOW),
     a.PauseNoted(NOW),
     a.HandedOff("s", "b", draft=False, status="In Review"),
     a.Consented(even_unmerged=True),

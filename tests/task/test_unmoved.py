@@ -14,7 +14,7 @@ from agent_sync.task.decision.evolve import report
 from agent_sync.task.decision.facts import Facts, IssueSeen, PullState, Trigger
 from agent_sync.task.decision.feedback.checks import CheckRun
 from agent_sync.task.decision.feedback.decide_feedback import decide_checks
-from agent_sync.task.decision.unmoved import is_as_known
+from agent_sync.task.decision.feedback.unmoved import is_as_known
 
 PASSED = (CheckRun("a", "SUCCESS"), CheckRun("b", "SUCCESS"))
 LOOKED = NOW - timedelta(seconds=121)

@@ -14,6 +14,7 @@ from agent_sync.fleet.seen import KEPT_BY_WATCH, Session
 from agent_sync.fleet.worktrees import seen_in
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.fence import change_of, keeper_of, lease_note, proof_in, remember
+from agent_sync.leases.keeper import LeaseKeeper
 from agent_sync.leases.results import LeaseOutcome, NotHeld, Unknown, Won
 from agent_sync.leases.rules import is_mine, may_be_taken_along, renewal_due_at
 from agent_sync.leases.together import Renewal, renew_together
@@ -30,12 +31,18 @@ NETWORK_LIMIT = 60.0
 
 @dataclass(frozen=True)
 class Held:
-    """A lease of this clone that is to be kept, in whose worktree, and for which session."""
+    """A lease of this clone that is to be kept, in whose worktree, by whom, and for which session."""
 
     context: Context
     claim: Claim
     lease: LeaseNote
+    keeper: LeaseKeeper
     session_id: str
+
+    @property
+    def root(self) -> str:
+        """The worktree that holds it."""
+        return self.context.place.root
 
     def is_due(self, now: datetime) -> bool:
         """Tell whether it is time."""
@@ -50,8 +57,8 @@ def renew_due(context: Context, *, session_id: str) -> None:
     """Renew what is due in this clone, unless another process is at it: that one sees what was asked for meanwhile."""
     with files.locked_if_free(Path(context.place.shared_dir) / RENEWAL_LOCK) as is_alone:
         done: set[str] = set()
-        while is_alone and (due := [one for one in _due(context, session_id) if one.context.place.root not in done]):
-            done |= {one.context.place.root for one in due}
+        while is_alone and (due := [one for one in _due(context, session_id) if one.root not in done]):
+            done |= {one.root for one in due}
             for batch in _batches(due):
                 _renew(batch)
 
@@ -66,64 +73,71 @@ def _due(context: Context, session_id: str) -> list[Held]:
 def _own(context: Context, session_id: str) -> Iterator[Held]:
     claim = context.store.read()
     if claim and claim.lease and claim.may_act and is_made_here(context, claim):
-        yield Held(context, claim, claim.lease, session_id)
+        yield _held(context, claim, claim.lease, session_id)
+
+
+def _held(context: Context, claim: Claim, lease: LeaseNote, session_id: str) -> Held:
+    return Held(context, claim, lease, keeper_of(context, lease, limit_s=NETWORK_LIMIT), session_id)
 
 
 def _of_neighbours(context: Context, now: datetime) -> Iterator[Held]:
     """Return the leases of the clone's other worktrees that fall due soon and that their own rules would renew."""
     for found in claims_here(context):
-        claim = found.claim
-        if found.root == context.place.root or claim is None or claim.lease is None or not claim.may_act:
+        lease, place = found.claim.lease if found.claim else None, worktree(found.root)
+        if lease is None or place is None or place.root == context.place.root:
             continue
-        if may_be_taken_along(claim.lease.renewed_at, claim.lease.ttl_s, now):
+        if may_be_taken_along(lease.renewed_at, lease.ttl_s, now):
             try:
-                yield from _kept(context, found.root)
+                yield from _kept(context_at(place, context.environment))
             except (AgentSyncError, OSError) as error:
                 # One worktree in trouble does not hold the others.
-                context.log.write(now, "trouble", error=str(error), issue=claim.issue_number, trigger="renewal")
+                context.log.write(now, "trouble", error=str(error), worktree=found.root, trigger="renewal")
 
 
-def _kept(context: Context, root: str) -> Iterator[Held]:
-    """Return the lease of another worktree, read by its own settings, if that worktree's own rules would renew it."""
-    place = worktree(root)
-    if place is None:
-        return
-    there = context_at(place, context.environment)
-    claim = there.store.read()
+def _kept(there: Context) -> Iterator[Held]:
+    """Return the lease of another worktree, if that worktree's own rules would renew it."""
+    claim, place = there.store.read(), there.place
     if claim is None or claim.lease is None or not is_made_here(there, claim):
         return
-    seen = seen_in(there, WorktreeClaim(root, claim))
+    seen = seen_in(there, WorktreeClaim(place.root, claim))
     if is_kept_by_neighbours(seen, clock.now(), asked_at=asked_at(place), quiet_s=there.settings.fleet.quiet_s):
-        session_id = seen.session_id if seen.session is Session.ALIVE else KEPT_BY_WATCH
-        yield Held(there, claim, claim.lease, session_id)
+        session_id = KEPT_BY_WATCH if seen.session is Session.ENDED else seen.session_id
+        yield _held(there, claim, claim.lease, session_id)
 
 
-def _batches(due: Sequence[Held]) -> list[list[tuple[Held, Renewal]]]:
+def _batches(due: Sequence[Held]) -> list[list[Held]]:
     """Return what one push can hold: leases of one transport, and each issue once, whoever claims to have it."""
-    batches: list[list[tuple[Held, Renewal]]] = []
-    now = clock.now()
+    batches: list[list[Held]] = []
     for held in due:
-        change = replace(change_of(held.claim, session=held.session_id), now=now)
-        keeper = keeper_of(held.context, held.lease, limit_s=NETWORK_LIMIT)
-        entry = held, Renewal(keeper, proof_in(held.claim, held.lease), change)
-        batch = next((one for one in batches if _fits(entry[1], one)), None)
+        batch = next((one for one in batches if _fits(held, one)), None)
         if batch is None:
-            batches.append([entry])
+            batches.append([held])
         else:
-            batch.append(entry)
+            batch.append(held)
     return batches
 
 
-def _fits(renewal: Renewal, batch: Sequence[tuple[Held, Renewal]]) -> bool:
-    own, other = renewal.keeper.transport, batch[0][1].keeper.transport
+def _fits(held: Held, batch: Sequence[Held]) -> bool:
+    own, other = held.keeper.transport, batch[0].keeper.transport
     is_same = (type(own), own.url, own.prefix) == (type(other), other.url, other.prefix)
-    return is_same and all(one.mine.issue != renewal.mine.issue for _, one in batch)
+    return is_same and all(one.claim.issue_number != held.claim.issue_number for one in batch)
 
 
-def _renew(batch: Sequence[tuple[Held, Renewal]]) -> None:
-    outcomes = renew_together([renewal for _, renewal in batch])
-    for (held, _), outcome in zip(batch, outcomes, strict=True):
-        _settle(held.context, held.claim, outcome, held.session_id)
+def _renew(batch: Sequence[Held]) -> None:
+    # One moment for all: when they fall due next follows from it.
+    now = clock.now()
+    outcomes = renew_together([_renewal(held, now) for held in batch])
+    for held, outcome in zip(batch, outcomes, strict=True):
+        try:
+            _settle(held.context, held.claim, outcome, held.session_id)
+        except (AgentSyncError, OSError) as error:
+            # The ref has moved; that worktree finds out with its next renewal.
+            held.context.log.write(now, "trouble", error=str(error), worktree=held.root, trigger="renewal")
+
+
+def _renewal(held: Held, now: datetime) -> Renewal:
+    change = replace(change_of(held.claim, session=held.session_id), now=now)
+    return Renewal(held.keeper, proof_in(held.claim, held.lease), change)
 
 
 def _settle(context: Context, claim: Claim, outcome: LeaseOutcome, session_id: str) -> None:

@@ -227,13 +227,6 @@ class PullReopened:
 
 
 @dataclass(frozen=True)
-class PullUnmoved:
-    """A look that several claims share found the pull request as the claim knows it."""
-
-    at: datetime
-
-
-@dataclass(frozen=True)
 class PauseNoted:
     """GitHub asked not to be called for a while."""
 
@@ -302,6 +295,6 @@ class Said:
 
 
 PullOutcome = PullOpened | PullAdopted | PullRefused | PullMerged | ClosedByMerge | PullClosed | PullReopened
-SeenOutcome = FeedbackNoted | FeedbackOutcome | DriftNoted | ChecksUnsettled | ChecksNoted | PullUnmoved
+SeenOutcome = FeedbackNoted | FeedbackOutcome | DriftNoted | ChecksUnsettled | ChecksNoted
 EndOutcome = Consented | TaskClosed | ClaimDeleted | LeaseLost | LeftOnHook | LeaseUnknown | PauseNoted | Said
 Outcome = PullOutcome | SeenOutcome | EndOutcome | BranchPushed | StepWithheld | CardMoved | CardRefused | HandedOff

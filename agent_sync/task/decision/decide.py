@@ -20,13 +20,13 @@ from agent_sync.task.decision.actions import (
     PullClosed,
     PullMerged,
     PullReopened,
-    PullUnmoved,
     PushBranch,
     StepWithheld,
 )
 from agent_sync.task.decision.drift.drift_actions import DriftNoted
 from agent_sync.task.decision.facts import Branch, Card, ClosingFacts, Facts, Lookup, NoCard, Pull, PullState, Trigger
 from agent_sync.task.decision.feedback.decide_feedback import decide_checks, decide_feedback
+from agent_sync.task.decision.feedback.feedback_actions import PullUnmoved
 from agent_sync.task.decision.messages import closing_comment
 from agent_sync.task.decision.needs import is_board_behind, is_paused, is_withheld
 from agent_sync.task.decision.notice import Notice, as_told

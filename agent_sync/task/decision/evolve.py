@@ -30,7 +30,6 @@ from agent_sync.task.decision.actions import (
     PullOpened,
     PullRefused,
     PullReopened,
-    PullUnmoved,
     Said,
     StepWithheld,
     TaskClosed,
@@ -40,7 +39,7 @@ from agent_sync.task.decision.facts import Facts, Pull, Trigger
 from agent_sync.task.decision.feedback import pull_messages
 from agent_sync.task.decision.feedback.checks import CI
 from agent_sync.task.decision.feedback.ci_messages import checks_polled
-from agent_sync.task.decision.feedback.feedback_actions import JobsRerun, ReviewRequested
+from agent_sync.task.decision.feedback.feedback_actions import JobsRerun, PullUnmoved, ReviewRequested
 from agent_sync.task.decision.feedback.merging import feedback_of
 from agent_sync.task.decision.feedback.pull_messages import about_feedback, failure_report, round_text
 from agent_sync.task.decision.messages import pull_refused
@@ -212,8 +211,10 @@ def report(  # noqa: PLR0912  # one arm for each outcome
             # GitHub often asks for a minute, again and again: that is told once.
             is_same = claim.not_before is not None and until - claim.not_before < SAME_PAUSE
             return () if is_same else (messages.github_paused(evolve(claim, outcome)),)
-        case LeaseLost() | LeaseUnknown():
-            return (_lease(claim, outcome, facts.session_id),)
+        case LeaseLost():
+            return (messages.lease_lost(evolve(claim, outcome), facts.session_id),)
+        case LeaseUnknown(reason):
+            return (messages.lease_unknown(claim, reason, facts.session_id),)
         case Said(notice) | StepWithheld(_, notice):
             return (notice,)
         case BranchPushed() | CardMoved() | HandedOff() | Consented() | ClaimDeleted() | LeftOnHook():
@@ -239,12 +240,6 @@ def _pull_news(claim: Claim, outcome: PullOpened | PullAdopted) -> tuple[Notice,
 
 def _board(claim: Claim, trouble: str, status: str) -> tuple[Notice, ...]:
     return (messages.board_trouble(claim, trouble, status),) if trouble else ()
-
-
-def _lease(claim: Claim, outcome: LeaseLost | LeaseUnknown, session: str) -> Notice:
-    if isinstance(outcome, LeaseUnknown):
-        return messages.lease_unknown(claim, outcome.reason, session)
-    return messages.lease_lost(evolve(claim, outcome), session)
 
 
 # What is kept to itself by the watcher in the background and at a session's start: nothing in it needs anybody.

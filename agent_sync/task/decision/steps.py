@@ -25,14 +25,13 @@ from agent_sync.task.decision.actions import (
     PullOpened,
     PullRefused,
     PullReopened,
-    PullUnmoved,
     Said,
     StepWithheld,
     TaskClosed,
 )
 from agent_sync.task.decision.drift.drift_actions import DriftNoted
 from agent_sync.task.decision.facts import Trigger
-from agent_sync.task.decision.feedback.feedback_actions import JobsRerun, ReviewRequested
+from agent_sync.task.decision.feedback.feedback_actions import JobsRerun, PullUnmoved, ReviewRequested
 
 
 class PhaseStep(Enum):
