@@ -135,8 +135,9 @@ def test_killed_between_push_and_settling(theatre, client, moment):
     process.kill()
     process.wait(60)
     theatre.stage.control("DELETE", "faults")
-    wait_until(lambda: all(ref(theatre, one) != old for one, old in zip(refs, before, strict=True)))
     assert renewal_of(worktrees[1]).wait(60) == 0
+    # What the killed one has sent may still arrive, and finds that the refs have moved.
+    time.sleep(0 if moment == "drop_after_apply" else 3)
     assert lease_shas(worktrees) == [ref(theatre, one) for one in refs]
     assert not list(intents.glob("*.json"))
     assert not any(worktree.stage.claim()["lease"].get("lost_to") for worktree in worktrees)
