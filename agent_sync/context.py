@@ -19,9 +19,12 @@ from agent_sync.task.outbox import Outbox
 from agent_sync.worktree import CLAIM_NAME, Place
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from agent_sync.gateway.port import Gateway
     from agent_sync.gateway.transport.remotes import Remotes
     from agent_sync.record.disk.recorder import Recorder
+    from agent_sync.task.claim.model import Claim
     from agent_sync.task.decision.tasks import BoardSeen
 
 Connect = Callable[["Context"], "Gateway"]
@@ -44,6 +47,8 @@ class Context:
     cwd: str = ""
     # Returns the board that was asked for ahead, while something else was looked at.
     board_ahead: "Callable[[], BoardSeen | None] | None" = None
+    # Returns when a look that the watchers of a clone share found the claim's pull request as the claim knows it.
+    shared_look: "Callable[[Claim], datetime | None] | None" = None
 
     @cached_property
     def gateway(self) -> "Gateway":
@@ -83,7 +88,7 @@ class Context:
 
     def beside(self, place: Place) -> "Context":
         """Return the context of another worktree in which the same session works."""
-        return replace(self, place=place, cwd=place.root, held_back=(), board_ahead=None)
+        return replace(self, place=place, cwd=place.root, held_back=(), board_ahead=None, shared_look=None)
 
     def store_at(self, place: Place) -> ClaimStore:
         """Return the claim file of a worktree of this clone."""

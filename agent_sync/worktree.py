@@ -15,7 +15,6 @@ SPOOL = "spool."
 GIT_ANSWERS = "git-answers.json"
 # events
 WATCHER_LOCK = "rewake.lock"
-RENEWAL_LOCK = "renewal.lock"
 RENEWAL_TRIED = "renewal.tried"
 # gates: stamps, the lock of a run, what was sent back and said, copies of definitions, snapshots, reviews
 GATE_INTERVAL_STAMP = "gauntlet-quick"
@@ -51,10 +50,14 @@ FORGE_LOCK = "forge.lock"
 # … and in the one that its siblings share.
 LEASE_INTENTS = "intents"
 LEASE_LOCK = "lease.lock"
+RENEWAL_LOCK = "renewal.lock"
 REFUSING_REMOTES = "refusals.json"
 FUTURE_LEASES = "sightings.json"
 # Behind it: of which refs, those of the remote or of this clone.
 ENDED_CLAIMS = "ended-claims."
+# task, shared by all worktrees: what a look at the pull requests of several of them has found
+SHARED_LOOKS = "looks.json"
+SHARED_LOOKS_LOCK = "looks.lock"
 # Shared by all worktrees: for each session the worktrees in which it has claimed something.
 SESSION_NOTES = "sessions"
 # fleet, shared by all worktrees: what a person was told of, and when
@@ -155,6 +158,21 @@ def other_places(where: Place, session: str) -> list[Place]:
         and place.root != where.root
         and os.path.lexists(place.claim_file)
     ]
+
+
+def claimed_roots(where: Place) -> list[str]:
+    """Return the worktrees of a clone that have a claim file, without asking git; none where it has but one."""
+    folder = os.path.join(where.common_dir, "worktrees")
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return []
+    pointers = [
+        os.path.realpath(os.path.join(folder, name, _first_line(os.path.join(folder, name, "gitdir"))))
+        for name in names
+    ]
+    roots = [os.path.dirname(pointer) for pointer in [where.common_dir, *pointers]]
+    return [root for root in roots if os.path.lexists(os.path.join(root, CLAIM_NAME))]
 
 
 def noted_roots(where: Place, session: str) -> list[str]:

@@ -6,10 +6,12 @@
 import math
 import random
 from collections import Counter
+from collections.abc import Callable
 
 from agent_sync.gateway.many_cards import AT_ONCE
 from agent_sync.leases.rules import RENEWALS_PER_TTL
 from agent_sync.settings import Settings
+from agent_sync.task.shared_looks import MOST_IN_A_ROW
 
 # What GitHub documents; the first three are recommendations for one repository.
 PUSHES_PER_MINUTE, GIT_OPERATIONS_PER_SECOND, MERGES_PER_HOUR = 6, 15, 60
@@ -21,23 +23,44 @@ CLAIMS_POINTS, CARDS_POINTS, BOARD_POINTS = 29, 2, 1
 # Measured with git: what a push lists for each ref there is.
 BYTES_PER_REF = 72
 
-# What one agent does in an hour: assumptions, but for the renewals.
+# What one agent does in an hour: assumptions, but for renewals and looks at its pull request.
 LEASE = Settings().lease
 RENEWALS = RENEWALS_PER_TTL * 3600 / LEASE.ttl_s
 TASKS, HOURS_PER_DAY = 1, 8
 PUSHES_PER_TASK, REQUESTS_PER_TASK, CONTENT_PER_TASK = 3, 10, 4
-POLLS, FETCHES = 30, 5
-PUSHES = RENEWALS + TASKS * PUSHES_PER_TASK
-POINTS = POLLS + TASKS * REQUESTS_PER_TASK
+POLLS, FETCHES = 3600 / Settings().checks.backoff_s, 5
+# Agents in worktrees of one clone: they renew in one push, and look in one request, but for every ninth look.
+AGENTS_PER_CLONE = 20
+ALONE_SHARE = 1 / (MOST_IN_A_ROW + 1)
 CONTENT = TASKS * CONTENT_PER_TASK
 
 AGENTS = (10, 100, 1_000)
 # How long the refs of ended claims stay: with the Action, and as `agent-sync cleanup` keeps them.
 DAYS = (1, LEASE.keep_ended_days)
 CLAIMS = (10, 100, 1_000, 10_000)
-AGENTS_PER_MACHINE = 20
 # Of a hundred minutes so many stay below.
 PERCENTILE = 0.99
+
+
+def pushes(agents: int, *, per_clone: int = AGENTS_PER_CLONE) -> float:
+    """Return the pushes of claim refs in an hour."""
+    return math.ceil(agents / per_clone) * RENEWALS + agents * TASKS * PUSHES_PER_TASK
+
+
+def points(agents: int, *, per_clone: int = AGENTS_PER_CLONE) -> float:
+    """Return the points that tasks and looks at pull requests cost in an hour."""
+    clones = math.ceil(agents / per_clone)
+    together = math.ceil(agents / clones * CLAIMS_POINTS / AT_ONCE)
+    looks = clones * POLLS * (1 - ALONE_SHARE) * together + agents * POLLS * ALONE_SHARE
+    return (looks if agents > clones else agents * POLLS) + agents * TASKS * REQUESTS_PER_TASK
+
+
+def agents_within(most: float, cost: Callable[[int], float]) -> int:
+    """Return how many agents a limit bears."""
+    agents = 0
+    while cost(agents + 1) <= most:
+        agents += 1
+    return agents
 
 
 def refs(agents: int, days: int) -> int:
@@ -45,22 +68,23 @@ def refs(agents: int, days: int) -> int:
     return agents + agents * TASKS * HOURS_PER_DAY * days
 
 
+def git_operations(agents: int) -> float:
+    """Return pushes and fetches in an hour."""
+    return pushes(agents) + agents * FETCHES
+
+
 def busiest_minute(agents: int, *, seed: int = 1) -> int:
     """Simulate a working day; return the pushes in a minute that 99 of 100 minutes do not exceed."""
-    chance, pushes = random.Random(seed), Counter[int]()  # noqa: S311  # a simulation, which must repeat itself
+    chance, counted = random.Random(seed), Counter[int]()  # noqa: S311  # a simulation, which must repeat itself
     minutes = HOURS_PER_DAY * 60
-    for _ in range(agents):
-        for _ in range(round(PUSHES * HOURS_PER_DAY)):
-            pushes[int(chance.random() * minutes)] += 1
-    return sorted(pushes[minute] for minute in range(minutes))[math.ceil(minutes * PERCENTILE) - 1]
+    for _ in range(round(pushes(agents) * HOURS_PER_DAY)):
+        counted[int(chance.random() * minutes)] += 1
+    return sorted(counted[minute] for minute in range(minutes))[math.ceil(minutes * PERCENTILE) - 1]
 
 
-def agents_in_most_minutes(pushes: float) -> int:
+def agents_in_most_minutes() -> int:
     """Return how many agents stay within the recommended pushes in 99 of 100 minutes (Poisson)."""
-    agents = 0
-    while _at_most(PUSHES_PER_MINUTE, (agents + 1) * pushes / 60) >= PERCENTILE:
-        agents += 1
-    return agents
+    return agents_within(1 - PERCENTILE, lambda agents: 1 - _at_most(PUSHES_PER_MINUTE, pushes(agents) / 60))
 
 
 def _at_most(count: int, mean: float) -> float:
@@ -81,7 +105,7 @@ def run_points(claims: int) -> int:
 
 
 def fleet_table() -> str:
-    """Return what a fleet asks of one repository and one token, each agent for itself."""
+    """Return what a fleet asks of one repository and one token."""
     head = (
         "agents",
         "pushes/min",
@@ -94,8 +118,8 @@ def fleet_table() -> str:
     )
     rows = [
         (
-            _number(agents), _number(agents * PUSHES / 60), _number(busiest_minute(agents)), _number(agents * POINTS),
-            _number(agents * CONTENT), _number(agents * (PUSHES + FETCHES) / 3600), _number(refs(agents, 1)),
+            _number(agents), _number(pushes(agents) / 60), _number(busiest_minute(agents)), _number(points(agents)),
+            _number(agents * CONTENT), _number(git_operations(agents) / 3600), _number(refs(agents, 1)),
             _number(refs(agents, LEASE.keep_ended_days)),
         )
         for agents in AGENTS
@@ -105,14 +129,16 @@ def fleet_table() -> str:
 
 def limit_table() -> str:
     """Return how many agents each limit bears."""
+    git_limit, granted = GIT_OPERATIONS_PER_SECOND * 3600, POINTS_PER_HOUR.items()
+    tokens = [(f"{_number(most)} points an hour", name, _number(agents_within(most, points))) for name, most in granted]
     rows = [
-        ("6 pushes a minute, on average", "repository", _number(PUSHES_PER_MINUTE * 60 // PUSHES)),
-        ("the same in 99 of 100 minutes", "repository", _number(agents_in_most_minutes(PUSHES))),
+        ("6 pushes a minute, on average", "repository", _number(agents_within(PUSHES_PER_MINUTE * 60, pushes))),
+        ("the same in 99 of 100 minutes", "repository", _number(agents_in_most_minutes())),
         ("60 merged pull requests an hour", "repository", _number(MERGES_PER_HOUR // TASKS)),
-        ("15 git operations a second", "repository", _number(GIT_OPERATIONS_PER_SECOND * 3600 // (PUSHES + FETCHES))),
+        ("15 git operations a second", "repository", _number(agents_within(git_limit, git_operations))),
         *((f"5,000 refs, days kept: {days}", "repository", _number(BRANCHES // refs(1, days))) for days in DAYS),
         ("500 requests an hour that create content", "account or App", _number(CONTENT_PER_HOUR // CONTENT)),
-        *((f"{_number(most)} points an hour", name, _number(most // POINTS)) for name, most in POINTS_PER_HOUR.items()),
+        *tokens,
     ]  # fmt: skip
     return _table(("limit", "of", "agents"), rows)
 
@@ -129,22 +155,20 @@ def claim_table() -> str:
     return _table(("claims", "listed to each push", "requests of a run", "points of a run", *runs), rows)
 
 
-def batched_table() -> str:
-    """Return the pushes if the renewals of one machine were one push."""
+def together_table() -> str:
+    """Return what it saves that agents in worktrees of one clone renew and look together."""
     rows = []
     for agents in AGENTS:
-        machines, tasks = math.ceil(agents / AGENTS_PER_MACHINE), agents * TASKS * PUSHES_PER_TASK / 60
-        together = machines * RENEWALS / 60
-        needed = math.ceil((together + tasks) / PUSHES_PER_MINUTE)
-        rows.append((_number(agents), *map(_number, (agents * RENEWALS / 60, together, tasks, needed))))
-    return _table(
-        ("agents", "renewals/min alone", "renewals/min together", "tasks/min", "repositories for 6/min"), rows
-    )
+        shared, needed = pushes(agents) / 60, math.ceil(pushes(agents) / 60 / PUSHES_PER_MINUTE)
+        alone = pushes(agents, per_clone=1) / 60, points(agents, per_clone=1)
+        rows.append((_number(agents), *map(_number, (alone[0], shared, needed, alone[1], points(agents)))))
+    head = ("agents", "pushes/min, a clone each", "20 in a clone", "repositories for 6/min", "points/h, a clone each")
+    return _table((*head, "20 in a clone"), rows)
 
 
 def scale_tables() -> dict[str, str]:
     """Return every table of the page by its name there."""
-    return {"fleet": fleet_table(), "limits": limit_table(), "claims": claim_table(), "together": batched_table()}
+    return {"fleet": fleet_table(), "limits": limit_table(), "claims": claim_table(), "together": together_table()}
 
 
 def _number(value: float) -> str:

@@ -323,5 +323,5 @@ def test_renewal_ends_the_quiet(tmp_path):
         store.create(token, claim(lease=lease))
     scene.fire(Trigger.TOOL)
     assert scene.is_quiet(Trigger.TOOL)
-    time.sleep(1.6)
+    time.sleep(1.9)
     assert not scene.is_quiet(Trigger.TOOL)

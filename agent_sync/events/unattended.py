@@ -4,8 +4,8 @@ from pathlib import Path
 
 from agent_sync.context import Context, context_at
 from agent_sync.errors import AgentSyncError
-from agent_sync.events.parts.lease import renew
 from agent_sync.events.parts.record import keep_record
+from agent_sync.events.parts.renewals import renew_due
 from agent_sync.fleet.attending import is_renewal_due, is_step_due, unattended
 from agent_sync.fleet.seen import KEPT_BY_WATCH, FleetSeen, HeldTask
 from agent_sync.system import clock, files
@@ -45,5 +45,5 @@ def _act_for(context: Context, held: HeldTask, seen: FleetSeen) -> bool:
             drive(there, Trigger.REWAKE, session_id="")
             keep_record(there)
         if keeps_lease:
-            renew(there, session_id=KEPT_BY_WATCH)
+            renew_due(there, session_id=KEPT_BY_WATCH)
     return True

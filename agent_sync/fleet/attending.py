@@ -1,8 +1,8 @@
 """Tells which claims of this machine nobody looks after, and what is due for them: pure."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from agent_sync.fleet.seen import FleetSeen, HeldTask, Session
+from agent_sync.fleet.seen import FleetSeen, HeldTask, Session, WorktreeSeen
 from agent_sync.leases.model import LeaseMode
 from agent_sync.leases.rules import renewal_due_at
 from agent_sync.task.claim.model import Claim
@@ -47,6 +47,22 @@ def has_moved(claim: Claim, pull: Pull, *, wake: Wake, remote: str) -> bool:
     if known is None or (known.sha, known.state, known.passed) != (found.sha, found.ci.value, found.passed):
         return True
     return known.failed != found.failed or claim.feedback != feedback_of(pull, wake=wake, remote=remote)
+
+
+def is_kept_by_neighbours(here: WorktreeSeen, now: datetime, *, asked_at: datetime | None, quiet_s: float) -> bool:
+    """Tell whether another worktree's renewal may take this one's lease along, which its own rules must allow.
+
+    Its pull request waits; or its session has asked for it since the last time; or that session lives and has shown
+    signs of work. A lease that is kept by nothing else runs out, however busy the neighbours are.
+    """
+    claim = here.claim
+    lease = claim.lease if claim else None
+    if claim is None or lease is None or LeaseMode(lease.mode) is not LeaseMode.AUTO or not claim.may_act:
+        return False
+    is_waiting = claim.phase is not Phase.CODING and claim.pr_number is not None and not claim.closed_unmerged
+    has_asked = asked_at is not None and lease.renewed_at < asked_at <= now
+    is_at_work = here.last_sign is not None and now - here.last_sign <= timedelta(seconds=quiet_s)
+    return is_waiting or has_asked or (here.session is Session.ALIVE and is_at_work)
 
 
 def is_renewal_due(held: HeldTask, now: datetime) -> bool:

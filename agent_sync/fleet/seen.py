@@ -37,6 +37,8 @@ class WorktreeSeen:
     # Whether the branch here has the pull request's head; None where nobody looked.
     is_head_here: bool | None = None
     session: Session = Session.UNKNOWN
+    # The session that works on it, or did last.
+    session_id: str = ""
     # The newest commit, gate run, step or word of a session that left a trace here.
     last_sign: datetime | None = None
     # Since when the record or the gates wait for a human.

@@ -35,6 +35,7 @@ def seen_in(context: Context, found: WorktreeClaim) -> WorktreeSeen:
         record=record_seen_of(record) if record else None,
         title=record.description if record else "",
         session=_session(record),
+        session_id=record.owner.session_id or "" if record else "",
         last_sign=_last_sign(place, record),
         waits_since=_waits_since(record),
     )

@@ -9,7 +9,7 @@ from agent_sync.leases.ended import list_claims
 from agent_sync.leases.identity import worktree_id
 from agent_sync.leases.intents import BEGINNINGS, Intent, Intents, Verb
 from agent_sync.leases.model import Lease, LeaseProof, LeaseState, Tip
-from agent_sync.leases.orders import Acquisition, Beginning, GaveUp, HolderOrder, LeaseOrder, TakeOver
+from agent_sync.leases.orders import Acquisition, Beginning, GaveUp, HolderOrder, LeaseAnswer, LeaseOrder, TakeOver
 from agent_sync.leases.refs.api_transport import ApiTransport
 from agent_sync.leases.refs.compare_and_swap import Swapped, Tried, compare_and_swap
 from agent_sync.leases.refs.probe import Probe, probe, refuses_all_refs
@@ -66,7 +66,7 @@ class LeaseKeeper:
 
     def renew(self, mine: LeaseProof, change: LeaseChange) -> LeaseOutcome:
         """Let a lease run anew."""
-        return _without_branch(self._renew(mine, change, None))
+        return without_branch(self._hold(self.renewal(mine, change)))
 
     def release(self, mine: LeaseProof, change: LeaseChange) -> LeaseOutcome:
         """Give an issue back; once ended, it stays as it ended."""
@@ -78,7 +78,7 @@ class LeaseKeeper:
 
     def push_branch(self, branch: str, sha: str, mine: LeaseProof, change: LeaseChange) -> LeaseOutcome | BranchRefused:
         """Push a branch and renew the lease in one go: whoever lost the lease cannot push."""
-        return self._renew(mine, change, BranchHead(branch, sha))
+        return self._hold(self.renewal(mine, change, BranchHead(branch, sha)))
 
     def read(self, issue: int) -> ClaimSeen:
         """Return what an issue's ref holds now; None means that nobody ever claimed it."""
@@ -106,35 +106,45 @@ class LeaseKeeper:
         return pending if pending and pending.verb in BEGINNINGS else None
 
     def _begin(self, order: Beginning) -> LeaseOutcome:
-        outcome = _without_branch(self._carry_out(order))
+        outcome = without_branch(self._carry_out(order))
         pending = self._begun(order.issue) if isinstance(outcome, NotHeld) else None
         if pending and isinstance(outcome, NotHeld) and pending.old != outcome.tip.sha:
             # From where it is now our push cannot arrive any more.
             self._intents.settle(order.issue)
         return outcome
 
-    def _renew(self, mine: LeaseProof, change: LeaseChange, branch: BranchHead | None) -> LeaseOutcome | BranchRefused:
-        def renewal(tip: Tip) -> Lease:
+    def renewal(self, mine: LeaseProof, change: LeaseChange, branch: BranchHead | None = None) -> HolderOrder:
+        """Return the order to let a lease run anew; whoever carries it out has the answer settled here."""
+
+        def renewed(tip: Tip) -> Lease:
             return rules.renewed_lease(tip, change)
 
-        order = HolderOrder(mine.issue, Verb.RENEW, self._intents, mine, renewal, rules.parent_of_renewal, branch)
-        return self._hold(order)
+        return HolderOrder(mine.issue, Verb.RENEW, self._intents, mine, renewed, rules.parent_of_renewal, branch)
 
     def _end(self, mine: LeaseProof, verb: Verb, state: LeaseState, now: datetime) -> LeaseOutcome:
         def ending(tip: Tip) -> Lease:
             return rules.ended_lease(tip, state, now)
 
         order = HolderOrder(mine.issue, verb, self._intents, mine, ending, lambda tip: tip.sha)
-        return _without_branch(self._hold(order))
+        return without_branch(self._hold(order))
 
     def _hold(self, order: HolderOrder) -> LeaseOutcome | BranchRefused:
-        outcome = self._carry_out(order)
+        came_of_it = compare_and_swap(self.transport, order)
+        return self.settled(order, came_of_it)
+
+    def settled(self, order: HolderOrder, came_of_it: Swapped[Lease] | LeaseAnswer) -> LeaseOutcome | BranchRefused:
+        """Return what an order of a holder has come to, and forget its intent where that is known."""
+        outcome = self._outcome(order, came_of_it)
         if not isinstance(outcome, Unknown):
             self._intents.settle(order.issue)
         return outcome
 
     def _carry_out(self, order: LeaseOrder) -> LeaseOutcome | BranchRefused:
-        match compare_and_swap(self.transport, order):
+        came_of_it = compare_and_swap(self.transport, order)
+        return self._outcome(order, came_of_it)
+
+    def _outcome(self, order: LeaseOrder, came_of_it: Swapped[Lease] | LeaseAnswer) -> LeaseOutcome | BranchRefused:
+        match came_of_it:
             case Swapped(_, _, pushed) if pushed.result is PushResult.BRANCH_REFUSED:
                 return BranchRefused(pushed.text)
             case Swapped(lease, updates, _):
@@ -158,7 +168,8 @@ class LeaseKeeper:
         return Unknown(Doubt.UNWRITTEN, pushed.text, is_sent=pushed.was_sent)
 
 
-def _without_branch(outcome: LeaseOutcome | BranchRefused) -> LeaseOutcome:
+def without_branch(outcome: LeaseOutcome | BranchRefused) -> LeaseOutcome:
+    """Return the outcome of an order that has pushed no branch."""
     if isinstance(outcome, BranchRefused):
         raise AssertionError("no branch was pushed")  # noqa: TRY004  # a caller cannot cause it
     return outcome

@@ -131,10 +131,14 @@ class HolderOrder(LeaseOrder):
     branch: BranchHead | None = None
 
     def first_look(self, transport: RefTransport) -> ClaimSeen:
+        """Return what this clone knows, or read the ref where that is not enough."""
+        return self.known_tip(transport) or self.look(transport)
+
+    def known_tip(self, transport: RefTransport) -> Tip | None:
         """Return what this clone knows, unless its last order was cut off or it knows nothing of ours."""
         pending, known = self.intents.pending(self.issue), known_claim(transport, self.issue)
         is_sure = pending is None or pending.verb in BEGINNINGS
-        return known if is_sure and isinstance(known, Tip) and self._is_held(known) else self.look(transport)
+        return known if is_sure and isinstance(known, Tip) and self._is_held(known) else None
 
     def decide(self, seen: ClaimSeen, tried: Tried[Lease] | None) -> SwapPlan[Lease] | LeaseAnswer:
         """Return what came of it, or what to swap in."""

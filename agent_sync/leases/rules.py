@@ -1,6 +1,7 @@
 """The rules of leases, pure: what counts as one, when it has expired, who may take it over, what the next one says."""
 
 import json
+import zlib
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -23,6 +24,10 @@ from agent_sync.task.claim.model import LARGEST_NUMBER, LONGEST_TTL_S, following
 
 ALLOWANCE_S = 60.0
 RENEWALS_PER_TTL = 4
+# Renewals come by up to this part of their interval earlier or later, so that machines do not push in step.
+JITTER = 0.2
+# Whoever renews takes along what falls due within this part of the interval: they are one push from then on.
+TAKEN_ALONG = 0.25
 # How the phase of a claim begins that is kept for a worker; the worker's name follows.
 SLUNG = "slung to "
 
@@ -72,8 +77,23 @@ def span(seconds: float) -> timedelta:
 
 
 def renewal_due_at(renewed_at: datetime, ttl_s: float, now: datetime) -> datetime:
-    """Return when a lease should be renewed: a quarter of its time after it was last, or now after a wrong clock."""
-    return now if is_ahead(renewed_at, now) else renewed_at + span(ttl_s) / RENEWALS_PER_TTL
+    """Return when a lease should be renewed: about a quarter of its time after it was last, or now after a wrong clock.
+
+    How much earlier or later follows from that last moment alone, so that leases renewed together stay together.
+    """
+    if is_ahead(renewed_at, now):
+        return now
+    chance = zlib.crc32(f"{renewed_at.timestamp():.6f}".encode()) / 2**32
+    return renewed_at + _interval(ttl_s) * (1 - JITTER + 2 * JITTER * chance)
+
+
+def may_be_taken_along(renewed_at: datetime, ttl_s: float, now: datetime) -> bool:
+    """Tell whether a lease falls due so soon that another renewal takes it along."""
+    return now >= renewal_due_at(renewed_at, ttl_s, now) - _interval(ttl_s) * TAKEN_ALONG
+
+
+def _interval(ttl_s: float) -> timedelta:
+    return span(ttl_s) / RENEWALS_PER_TTL
 
 
 def has_moved(committed_at: float, lease: Lease, now: datetime, allowance_s: float = ALLOWANCE_S) -> bool:

@@ -37,9 +37,10 @@ class PushRule(StrEnum):
     BRANCH_ONLY = "a git proxy that takes the working branch only"
 
 
+_MOST_REFS = re.compile(r"more than (\d{1,9}) branches or tags", re.IGNORECASE)
 _RULES = (
     (PushRule.RULESET, re.compile(r"GH013|repository rule violations", re.IGNORECASE)),
-    (PushRule.POLICY, re.compile(r"more than \d+ branches or tags", re.IGNORECASE)),
+    (PushRule.POLICY, _MOST_REFS),
     (PushRule.WORKFLOWS, re.compile(r"without [`'\"]?workflows?[`'\"]? (?:permission|scope)", re.IGNORECASE)),
     (PushRule.ARCHIVED, re.compile(r"archived so it is read-only|repository was archived", re.IGNORECASE)),
     (PushRule.HIDDEN, re.compile(r"deny updating a hidden ref", re.IGNORECASE)),
@@ -53,6 +54,12 @@ _RULE_HELP = {
     PushRule.HIDDEN: "use another branch name",
     PushRule.BRANCH_ONLY: "push the branch that the session was given, or agent-sync doctor --live",
 }
+
+
+def refs_allowed(said: str) -> int:
+    """Return how many refs a push may update by the limit that refused one; 0 where none is named."""
+    found = _MOST_REFS.search(said)
+    return int(found[1]) if found else 0
 
 
 def push_rule(said: str) -> PushRule | None:

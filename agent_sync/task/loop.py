@@ -46,7 +46,7 @@ from agent_sync.task.decision.needs import (
     next_look_at,
 )
 from agent_sync.task.decision.steps import STEPS, PhaseStep
-from agent_sync.worktree import WATCHER_LOCK
+from agent_sync.task.watched import is_watched
 
 if TYPE_CHECKING:
     from agent_sync.gates.answer import GateReply
@@ -62,7 +62,7 @@ def part(context: Context, event: HookEvent, gate: "GateReply | None") -> EventP
     """The task's part in an event; a prompt that no human typed moves nothing."""
     if event.is_wake_up:
         return BUSY
-    if event.trigger is Trigger.IDLE and _is_watched(context):
+    if event.trigger is Trigger.IDLE and is_watched(context.place):
         # Should the watcher end without a trace, the first event after a backoff asks again.
         return EventPart(was_idle=True, due=clock.now() + timedelta(seconds=context.settings.checks.backoff_s))
     return drive(context, event.trigger, session_id=event.session_id, gate=_known_gate(context, gate))
@@ -105,12 +105,6 @@ def _after_look(context: Context, facts: Facts) -> EventPart:
     claim = context.store.read()
     nothing = claim and _nothing_to_do(Trigger.IDLE, claim, replace(facts, now=clock.now()))
     return replace(nothing, watch=(sight,), wrote=(context.place.claim_file,)) if nothing else BUSY
-
-
-def _is_watched(context: Context) -> bool:
-    """Tell whether a watcher runs for this worktree: it asks in time, and nobody needs to ask beside it."""
-    with files.locked_if_free(Path(context.place.state_dir) / WATCHER_LOCK) as is_free:
-        return not is_free
 
 
 @contextlib.contextmanager
@@ -194,6 +188,8 @@ def _answer_question(context: Context, trigger: Trigger, question: Question, cla
             return _with_receipts(context, replace(facts, gate=gate_seen(context)))
         case AskLookup(branch, issue):
             return replace(facts, lookup=context.gateway.lookup(branch=branch, issue=issue))
+        case AskPull() if context.shared_look and (at := context.shared_look(claim)):
+            return replace(facts, unmoved_at=at)
         case AskPull(number, issue):
             # A session is told of its issue again; where a board is asked for, that answer brings it.
             with_text = trigger is Trigger.SESSION_START and context.settings.project.number is None
@@ -248,9 +244,8 @@ def _perform(
 
 def _without_world(facts: Facts) -> Facts:
     """Return the facts without what an action on the world has made untrue."""
-    return replace(
-        facts, branch=None, lookup=None, pull=None, closing=None, card=None, failures=None, is_head_here=None
-    )
+    facts = replace(facts, pull=None, closing=None, card=None, failures=None, is_head_here=None, unmoved_at=None)
+    return replace(facts, branch=None, lookup=None)
 
 
 def _settle(context: Context, trigger: Trigger, outcome: Outcome, *, claim: Claim, facts: Facts) -> Claim | None:

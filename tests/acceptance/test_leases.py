@@ -300,7 +300,7 @@ def test_renewal_happens_behind_the_hooks_back(theatre):
     session = with_variables(theatre, CLAUDECODE="1", AGENT_SYNC_LEASE_TTL_S="4")
     session.stage.command("claim", "42")
     before = ref(session)
-    time.sleep(1.1)
+    time.sleep(1.3)
     played = session.hook("on-tool")
     assert (played.status, played.stdout) == (0, "")
     wait_until(lambda: ref(session) != before)

@@ -12,9 +12,17 @@ import scale_tables as scale
 
 def test_the_simulated_day_agrees_with_the_formula():
     """The number of agents that the formula allows stays within six pushes when a day is simulated, twice as many not."""
-    agents = scale.agents_in_most_minutes(scale.PUSHES)
+    agents = scale.agents_in_most_minutes()
     assert scale.busiest_minute(agents) <= scale.PUSHES_PER_MINUTE < scale.busiest_minute(2 * agents)
-    assert agents < scale.PUSHES_PER_MINUTE * 60 / scale.PUSHES, "a peak is more than the mean"
+    assert agents < scale.agents_within(scale.PUSHES_PER_MINUTE * 60, scale.pushes), "a peak is more than the mean"
+
+
+@pytest.mark.parametrize(("agents", "least"), [(10, 1.8), (100, 1.8), (1_000, 1.8)])
+def test_a_clone_shares_pushes_and_looks(agents, least):
+    """Agents in worktrees of one clone push and ask for about half of what each with a clone of its own does."""
+    assert scale.pushes(agents, per_clone=1) / scale.pushes(agents) > least
+    assert scale.points(agents, per_clone=1) / scale.points(agents) > least
+    assert (scale.pushes(1), scale.points(1)) == (scale.pushes(1, per_clone=1), scale.points(1, per_clone=1))
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,14 @@
 """Which claims nobody looks after, and what is due for them."""
 
+from datetime import timedelta
+
 import pytest
 from support.claims import NOW, claim
 from support.fleet_views import fleet, here, lease
 from support.github import pull
 from support.situations import GREEN_CHECKS, opened, withheld
 
-from agent_sync.fleet.attending import is_renewal_due, is_step_due, unattended
+from agent_sync.fleet.attending import is_kept_by_neighbours, is_renewal_due, is_step_due, unattended
 from agent_sync.fleet.seen import HeldTask, Session
 from agent_sync.leases.model import LeaseMode
 from agent_sync.task.claim.model import LeaseNote
@@ -93,3 +95,30 @@ def test_a_lease_is_kept_while_others_are_waited_for(phase, minutes, mode, is_du
     """The lease of a task that waits for CI or people is renewed in time."""
     held = HeldTask(42, lease(minutes_ago=minutes, mode=mode), here(claim=claim(phase, pr_number=45)))
     assert is_renewal_due(held, NOW) is is_due
+
+
+AUTO = {"lease": note(mode="auto")}
+AGO = {minutes: NOW + timedelta(hours=3, minutes=-minutes) for minutes in (1, 59, 61, 179, 181)}
+KEPT = {
+    "a live session at work": ({"session": Session.ALIVE, "last_sign": AGO[59]}, {}, None, True),
+    "a live session that nobody uses": ({"session": Session.ALIVE, "last_sign": AGO[61]}, {}, None, False),
+    "a live session without any sign": ({"session": Session.ALIVE}, {}, None, False),
+    "a session that ended": ({"session": Session.ENDED, "last_sign": AGO[1]}, {}, None, False),
+    "nobody knows": ({"session": Session.UNKNOWN, "last_sign": AGO[1]}, {}, None, False),
+    "asked for since": ({}, {}, AGO[179], True),
+    "asked for before": ({}, {}, AGO[181], False),
+    "a waiting pull request": ({"session": Session.ENDED}, {"phase": Phase.CHECKS_RUNNING, "pr_number": 45}, None, True),
+    "a closed pull request": (
+        {}, {"phase": Phase.PR_CREATED, "pr_number": 45, "closed_unmerged": True}, None, False
+    ),
+    "no pull request was opened": ({}, {"phase": Phase.READY_FOR_PR}, None, False),
+    "claimed by hand": ({"session": Session.ALIVE, "last_sign": AGO[1]}, {"lease": note(mode="manual")}, None, False),
+    "lost": ({"session": Session.ALIVE, "last_sign": AGO[1]}, {"lease": note(mode="auto", lost_to="x")}, None, False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("seen", "fields", "asked_at", "is_kept"), KEPT.values(), ids=KEPT)
+def test_neighbours_keep_only_what_its_own_rules_would(seen, fields, asked_at, is_kept):
+    """A neighbour's renewal takes along what is worked on, was asked for or waits; what was left runs out."""
+    found = here(claim=claim(**AUTO | fields), **seen)
+    assert is_kept_by_neighbours(found, NOW + timedelta(hours=3), asked_at=asked_at, quiet_s=3600) is is_kept

@@ -7,7 +7,8 @@ from support.claims import claim
 from support.github import pull
 
 from agent_sync.errors import LeaseUnsettled
-from agent_sync.events.parts.lease import renew, start_due_renewal
+from agent_sync.events.parts.lease import start_due_renewal
+from agent_sync.events.parts.renewals import renew_due
 from agent_sync.leases.claim_refs import transport_at
 from agent_sync.leases.fence import lease_note, push_or_refuse
 from agent_sync.leases.identity import holder_here
@@ -127,7 +128,7 @@ def test_renewal_of_an_ended_lease_is_no_loss(holding, end):
     workshop = holding.workshop
     holding.take()
     end(holding)
-    renew(workshop.context, session_id="s1")
+    renew_due(workshop.context, session_id="s1")
     assert (workshop.said, workshop.claim.lease.lost_to) == ([], "")
 
 
@@ -136,7 +137,7 @@ def test_renewal_that_finds_a_loss_says_so(holding):
     workshop = holding.workshop
     holding.take()
     holding.lose()
-    renew(workshop.context, session_id="s1")
+    renew_due(workshop.context, session_id="s1")
     assert workshop.claim.lease.lost_to.startswith('"ann" (')
     assert "Stop working on it" in workshop.said[0]
 
@@ -152,7 +153,7 @@ def test_renewal_of_a_lease_that_only_the_claim_file_names_does_nothing(holding)
     holding.hold(Phase.CODING)
     before = ref_of(workshop)
     looked = start_due_renewal(workshop.context, session_id="s1")
-    renew(workshop.context, session_id="s1")
+    renew_due(workshop.context, session_id="s1")
     assert (looked.was_idle, ref_of(workshop), workshop.said) == (True, before, [])
     assert looked.due > clock.now()
     assert not (workshop.context.store.file.parent / ".git" / "agentsync" / "renewal.tried").exists()
@@ -165,7 +166,7 @@ def test_renewal_of_a_lease_whose_getting_was_cut_off(holding):
     seen = holding.keeper.read(42)
     workshop.hold(claim(Phase.CODING, lease=lease_note(seen).model_dump()))
     before = ref_of(workshop)
-    renew(workshop.context, session_id="s1")
+    renew_due(workshop.context, session_id="s1")
     assert ref_of(workshop) != before
 
 

@@ -45,11 +45,28 @@ def test_expiry(mode, seconds, expected):
     assert rules.is_expired(lease(mode=mode), at(seconds)) is expected
 
 
-@pytest.mark.parametrize(("seconds", "expected"), [(0, False), (899, False), (900, True), (5000, True)])
-def test_renewal_is_due_after_a_quarter(seconds, expected):
-    """A renewal is due when a quarter of the time has passed."""
+@pytest.mark.parametrize(("seconds", "expected"), [(0, False), (719, False), (1080, True), (5000, True)])
+def test_renewal_is_due_after_about_a_quarter(seconds, expected):
+    """A renewal is due when a quarter of the time has passed, a fifth of that earlier or later."""
     held = lease()
     assert (at(seconds) >= rules.renewal_due_at(held.renewed_at, held.ttl_s, at(seconds))) is expected
+
+
+def test_renewals_are_spread():
+    """When exactly is the same for leases renewed together and differs from one moment to the next, over the range."""
+    moments = [at(0) + timedelta(microseconds=number) for number in range(1000)]
+    waits = [(rules.renewal_due_at(moment, 3600, moment) - moment).total_seconds() for moment in moments]
+    assert waits == [(rules.renewal_due_at(moment, 3600, moment) - moment).total_seconds() for moment in moments]
+    assert (720 <= min(waits) < 730, 1070 < max(waits) <= 1080) == (True, True)
+    assert len(set(waits)) > 990
+
+
+def test_another_renewal_takes_along_what_falls_due_soon():
+    """A lease is taken along in the last quarter of the interval before it is due, and not earlier."""
+    held = lease()
+    due = rules.renewal_due_at(held.renewed_at, held.ttl_s, at(0))
+    early, in_time = due - timedelta(seconds=226), due - timedelta(seconds=225)
+    assert [rules.may_be_taken_along(held.renewed_at, held.ttl_s, now) for now in (early, in_time)] == [False, True]
 
 
 FACTS = {"branch_moved": False, "has_open_pull": False, "consent": False}

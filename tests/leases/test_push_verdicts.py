@@ -3,7 +3,8 @@
 import pytest
 from support.leases import CLAIMS, git
 
-from agent_sync.leases.refs.git_refs import push, write_commit
+from agent_sync.leases.refs.git_pushes import push
+from agent_sync.leases.refs.git_refs import write_commit
 from agent_sync.leases.refs.values import NewCommit, PushResult, RefUpdate
 
 REF = f"{CLAIMS}7"

@@ -63,6 +63,20 @@ def test_several_refs_move_together_or_not_at_all(shared, ann):
     assert git(shared.shared, "for-each-ref", "--format=%(refname)", CLAIMS, HOOKS) == SEVEN
 
 
+def test_refs_move_each_for_itself(shared, ann, bob):
+    """One ref that is not what it was keeps no other back, and each is told how it ended."""
+    first, second, third = (ann.write(NewCommit(word)) for word in ("First\n", "Second\n", "Third\n"))
+    refs = SEVEN, f"{CLAIMS}8", f"{CLAIMS}17"
+    assert {one.result for one in ann.swap_each([RefUpdate(ref, "", first) for ref in refs])} == {PushResult.LANDED}
+    stolen = bob.write(NewCommit("Stolen\n"))
+    bob.fetch([CLAIMS])
+    assert bob.swap([RefUpdate(refs[1], first, stolen)]).result is PushResult.LANDED
+    ended = ann.swap_each([RefUpdate(ref, first, new) for ref, new in zip(refs, (second, third, third), strict=True)])
+    assert [one.result for one in ended] == [PushResult.LANDED, PushResult.REJECTED, PushResult.LANDED]
+    found = git(shared.shared, "for-each-ref", "--format=%(refname) %(objectname)", CLAIMS)
+    assert dict(line.split() for line in found.splitlines()) == dict(zip(refs, (second, stolen, third), strict=True))
+
+
 def test_branch_goes_with_the_refs(shared, ann):
     """A branch moves forward with the refs, and not without them."""
     worker = shared.worker("ann")

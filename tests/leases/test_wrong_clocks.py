@@ -75,7 +75,7 @@ def test_holder_renews_at_the_next_event(shared, ann):
     lease = lease_of(shared.machine("bob"))
     assert before <= lease.renewed_at <= clock.now()
     assert lease.acquired_at <= lease.renewed_at
-    assert not start_due_renewal(ann.context(**SESSION), session_id="s").due > clock.now() + timedelta(minutes=15)
+    assert not start_due_renewal(ann.context(**SESSION), session_id="s").due > clock.now() + timedelta(minutes=18)
 
 
 def test_holder_that_is_gone_can_be_followed(shared, ann):

@@ -32,7 +32,7 @@ class Client:
 
     def __init__(self, theatre: Theatre, session_id: str = "s1", **variables: str) -> None:
         self._root = str(theatre.stage.root)
-        self._session_id = session_id
+        self.session_id = session_id
         self._process = subprocess.Popen(
             [sys.executable, "-c", _CLIENT],
             cwd=self._root,
@@ -65,5 +65,5 @@ class Client:
 
     def hook(self, name: str, **values: Any) -> Answer:
         """Run a hook with an input that has all that Claude Code gives, so that it may be answered quietly."""
-        given = {"session_id": self._session_id, "cwd": self._root} | values
+        given = {"session_id": self.session_id, "cwd": self._root} | values
         return self.line(f"agent-sync {name}", json.dumps(given))

@@ -35,6 +35,7 @@ OUTCOMES = [
     a.PullClosed(pull()),
     a.PullReopened(pull()),
     DriftNoted(pull(), DriftSeen(base="develop")),
+    f.PullUnmoved(NOW),
     a.PauseNoted(NOW),
     a.HandedOff("s", "b", draft=False, status="In Review"),
     a.Consented(even_unmerged=True),

@@ -11,6 +11,7 @@ import time
 import traceback
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from agent_sync.context import Context
@@ -30,6 +31,7 @@ from agent_sync.task.decision.facts import Trigger
 from agent_sync.task.decision.needs import next_poll_at
 from agent_sync.task.decision.notice import Notice
 from agent_sync.task.loop import drive
+from agent_sync.task.watched import shared_look
 from agent_sync.worktree import WATCHER_LOCK
 
 STDERR = 2
@@ -93,6 +95,7 @@ def _look(context: Context, event: HookEvent) -> bool:
         if context.store.read() is None:
             _keep_suggestion(context)
         else:
+            context.shared_look = partial(shared_look, context)
             drive(context, Trigger.REWAKE, session_id=event.session_id)
             keep_record(context, event)
     except Exception as error:  # noqa: BLE001  # the next look may succeed

@@ -82,6 +82,10 @@ class ApiTransport(RemoteTransport):
         self._note_own(updates)
         return self._push_branch(branch) if branch else Pushed(PushResult.LANDED)
 
+    def swap_each(self, updates: Sequence[RefUpdate]) -> tuple[Pushed, ...]:
+        """Move one after the other: the interface moves all refs of a mutation or none of them."""
+        return tuple(self.swap([update]) for update in updates)
+
     def _note_own(self, updates: Sequence[RefUpdate]) -> None:
         set_refs(self.git, {self._stored(update.ref): update.new for update in updates})
 

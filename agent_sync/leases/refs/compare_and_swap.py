@@ -83,16 +83,24 @@ def compare_and_swap(transport: RefTransport, order: RefOrder[SeenT, PlannedT, A
         plan = order.decide(seen, tried)
         if not isinstance(plan, SwapPlan):
             return plan
-        updates = tuple(_update(transport, change) for change in plan.changes)
-        order.before_swap(plan, updates)
+        updates = written_updates(transport, order, plan)
         pushed = transport.swap(updates, plan.branch)
         if pushed.result in _SETTLED:
             return Swapped(plan.value, updates, pushed)
-        tried = _failure(plan, updates, pushed, tried)
+        tried = failed_try(plan, updates, pushed, tried)
         transport = order.after_failure(transport, tried)
         # Others, and a server in trouble, get a moment before the next attempt.
         time.sleep(PAUSE_S * (tried.number - 1))
         seen = order.look(transport)
+
+
+def written_updates(
+    transport: RefTransport, order: RefOrder[SeenT, PlannedT, AnswerT], plan: SwapPlan[PlannedT]
+) -> tuple[RefUpdate, ...]:
+    """Write the commits of a plan and then what is meant by them, so that only the swap is left."""
+    updates = tuple(_update(transport, change) for change in plan.changes)
+    order.before_swap(plan, updates)
+    return updates
 
 
 def _update(transport: RefTransport, change: RefChange) -> RefUpdate:
@@ -100,8 +108,9 @@ def _update(transport: RefTransport, change: RefChange) -> RefUpdate:
     return RefUpdate(change.ref, change.old, content if isinstance(content, str) else transport.write(content))
 
 
-def _failure(
+def failed_try(
     plan: SwapPlan[PlannedT], updates: tuple[RefUpdate, ...], pushed: Pushed, before: Tried[PlannedT] | None
 ) -> Tried[PlannedT]:
+    """Return a swap that did not clearly work, and which attempt it was."""
     was_sent = pushed.was_sent or (before is not None and before.was_sent)
     return Tried(plan, updates, pushed, before.number + 1 if before else 1, was_sent)

@@ -1,15 +1,15 @@
 """What git is asked about refs and objects of ours, one function per question; only the transports call them."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
 from agent_sync.errors import GitFailed
+from agent_sync.leases.refs.git_pushes import git_message
 from agent_sync.leases.refs.values import (
     Blob,
-    BranchHead,
     FileAt,
     FoundRef,
     NewCommit,
@@ -19,100 +19,21 @@ from agent_sync.leases.refs.values import (
     RefUpdate,
     TooLarge,
 )
-from agent_sync.system.git import NETWORK_LIMIT, Git, refuse_odd_branch, seconds_of
+from agent_sync.system.git import NETWORK_LIMIT, Git, seconds_of
 from agent_sync.system.git_answers import NotLoose, file_at
 from agent_sync.system.git_pack import new_objects, store_objects
-from agent_sync.system.git_refusals import one_line, push_rule
-from agent_sync.system.processes import FinishedProcess
 from agent_sync.worktree import Place
 
 NAME, EMAIL = "agent-sync", "agent-sync@localhost"
 # Two processes of one clone that fetch at once get in each other's way; the later one just asks again.
 FETCHES = 4
 _COLLIDED = 1
-_DIED = 128
-_MOVED = frozenset("*+ -")
-_REFUSED = "!"
 _PATIENT = ("-c", "core.filesRefLockTimeout=5000")
-_PACKING = b'"pack-objects"'
 _FIELD = "\x1f"
 # Git writes a file for every ref that it fetches, and reads each of them in every later fetch and push.
 MOST_LOOSE = 1000
 # Beyond so many files git is faster than a look at each.
 _FEW = 20
-
-
-def push(  # noqa: PLR0913  # one push has as many sides
-    git: Git,
-    address: str,
-    updates: Sequence[RefUpdate],
-    branch: BranchHead | None = None,
-    *,
-    url: str = "",
-    limit_s: float = NETWORK_LIMIT,
-    noted: Mapping[str, str] | None = None,
-) -> Pushed:
-    """Move all refs, and a branch forward, in one push: either all of them move or none.
-
-    Where git knows the address as a remote's name it also moves the refs `noted` here for those there.
-    """
-    leases = [f"--force-with-lease={update.ref}:{update.old}" for update in updates]
-    specs = [f"{update.new}:{update.ref}" for update in updates]
-    # The user's own pre-push hook watches over code; a lease alone is none of its business.
-    own = [] if branch else ["--no-verify", "--no-follow-tags", "--recurse-submodules=no"]
-    if branch:
-        refuse_odd_branch(branch.name)
-        specs.append(f"{branch.sha}:refs/heads/{branch.name}")
-    lead = [word for ref, here in (noted or {}).items() for word in ("-c", f"remote.{address}.fetch=+{ref}:{here}")]
-    options = ["--atomic", "--porcelain", "--no-signed", *own, *leases]
-    refs = {update.ref for update in updates}
-    import tempfile
-
-    with tempfile.TemporaryDirectory(prefix="agent-sync-") as directory:
-        # Git's own account of its steps; a trace of what it is told would hold every ref of the repository.
-        steps = Path(directory) / "steps"
-        traced = {"GIT_TRACE2_EVENT": str(steps), "GIT_TRACE2_EVENT_BRIEF": "1"}
-        try:
-            command = [*lead, "push", *options, "--", address, *specs]
-            done = git.talk(url or address, *command, variables=traced, timeout=limit_s)
-        except GitFailed as error:
-            return Pushed(PushResult.SILENT, str(error))
-        # Git dies of a connection in the same way before and after it has asked for the change.
-        was_sent = done.status != _DIED or _is_sent(steps, updates)
-    return Pushed(_push_result(done, refs), _git_message(done), was_sent=was_sent)
-
-
-def push_trouble(git: Git, address: str, ref: str, *, url: str, limit_s: float) -> str:
-    """Return what stands against a push of a ref, asked without pushing anything; empty where nothing does."""
-    command = ["push", "--dry-run", "--no-verify", "--porcelain", "--no-signed", "--", address, f"HEAD:{ref}"]
-    try:
-        done = git.talk(url, *command, timeout=limit_s)
-    except GitFailed as error:
-        return str(error)
-    return (_git_message(done) or f"git push ended with {done.status}") if done.status else ""
-
-
-def _is_sent(steps: Path, updates: Sequence[RefUpdate]) -> bool:
-    """Tell from git's account of a push whether it may have asked for a change.
-
-    No ref moves before its objects have arrived, and they are packed after all was asked; a deletion needs none.
-    """
-    return not all(update.new for update in updates) or (steps.exists() and _PACKING in steps.read_bytes())
-
-
-def _push_result(done: FinishedProcess, refs: set[str]) -> PushResult:
-    """Read git's table; "up to date" says that nothing was done and therefore never counts."""
-    flags = {}
-    for line in done.stdout.splitlines():
-        parts = line.split("\t")
-        if len(parts) > 1:
-            flags[parts[1].rpartition(":")[2]] = parts[0]
-    found = {flags.get(ref, "") for ref in refs}
-    if done.status == 0 and found <= _MOVED:
-        return PushResult.LANDED
-    # Over HTTP git may name only the one ref for which it gave all of them up; a rule may refuse a push as a whole.
-    is_refused = _REFUSED in flags.values() or push_rule(done.stderr) is not None
-    return PushResult.REJECTED if is_refused else PushResult.SILENT
 
 
 def fetch(  # noqa: PLR0913  # one fetch has as many sides
@@ -136,7 +57,7 @@ def fetch(  # noqa: PLR0913  # one fetch has as many sides
                 done = git.talk(url or address, *command, timeout=limit_s)
     except GitFailed as error:
         return str(error)
-    return (_git_message(done) or f"git fetch ended with {done.status}") if done.status else ""
+    return (git_message(done) or f"git fetch ended with {done.status}") if done.status else ""
 
 
 def pack_if_many(git: Git, folder: str) -> None:
@@ -177,7 +98,7 @@ def move_together(git: Git, updates: Sequence[RefUpdate]) -> Pushed:
     lines = [f"option no-deref\n{_order(one)}\n" for one in updates]
     orders = "".join(["start\n", *lines, "prepare\n", "commit\n"])
     done = git.ask(*_PATIENT, "update-ref", "--stdin", stdin=orders)
-    return Pushed(PushResult.REJECTED, _git_message(done)) if done.status else Pushed(PushResult.LANDED)
+    return Pushed(PushResult.REJECTED, git_message(done)) if done.status else Pushed(PushResult.LANDED)
 
 
 def _order(update: RefUpdate) -> str:
@@ -302,12 +223,6 @@ def _must(git: Git, *arguments: str, attempted: str, stdin: str = "", variables:
     if done.status:
         raise GitFailed(f"git said: {' '.join(done.stderr.split())[:300]}", attempted=attempted)
     return done.stdout
-
-
-def _git_message(done: FinishedProcess) -> str:
-    """Return what git said, in one line without secrets, and what the server said in full."""
-    lines = [line for line in done.stdout.splitlines() if line.startswith(_REFUSED)]
-    return one_line("\n".join([*lines, done.stderr]))
 
 
 def _zeros(sha: str) -> str:

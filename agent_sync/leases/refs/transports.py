@@ -6,7 +6,7 @@ from dataclasses import field, replace
 
 from agent_sync.errors import GitFailed
 from agent_sync.lazy_dataclasses import dataclass
-from agent_sync.leases.refs import git_refs
+from agent_sync.leases.refs import git_pushes, git_refs
 from agent_sync.leases.refs.values import (
     OURS,
     PROBES,
@@ -27,7 +27,7 @@ from agent_sync.leases.refs.values import (
 )
 from agent_sync.system import git_branches
 from agent_sync.system.git import NETWORK_LIMIT, Git, Remote
-from agent_sync.system.git_refusals import PushRule, push_rule
+from agent_sync.system.git_refusals import PushRule, push_rule, refs_allowed
 
 # What can stand in the name of a setting as it is.
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
@@ -129,6 +129,24 @@ class RemoteTransport(_GitRefs):
             self._note(updates)
         return pushed
 
+    def swap_each(self, updates: Sequence[RefUpdate]) -> tuple[Pushed, ...]:
+        """Push everything in one push that is not atomic; where that is too much for the server, in several."""
+        by_ref = self._push_each(updates)
+        refused = [one for one in updates if push_rule(by_ref[one.ref].text) is PushRule.POLICY]
+        most = min((refs_allowed(by_ref[one.ref].text) for one in refused), default=0)
+        if 0 < most < len(refused):
+            for start in range(0, len(refused), most):
+                by_ref |= self._push_each(refused[start : start + most])
+        self._note([one for one in updates if by_ref[one.ref].result is PushResult.LANDED])
+        return tuple(by_ref[one.ref] for one in updates)
+
+    def _push_each(self, updates: Sequence[RefUpdate]) -> dict[str, Pushed]:
+        limit_s, noted = self.limit_s, self._noted(updates)
+        pushed = git_pushes.push_each(
+            self.git, self.remote.address, updates, url=self.url, limit_s=limit_s, noted=noted
+        )
+        return {update.ref: one for update, one in zip(updates, pushed, strict=True)}
+
     @property
     def _takes_branches_elsewhere(self) -> bool:
         return self.branches not in {"", self.remote.name} or not self.remote.has_name
@@ -137,11 +155,16 @@ class RemoteTransport(_GitRefs):
         return push_branch(self.git, self.branches or self.remote.name, branch)
 
     def _push(self, updates: Sequence[RefUpdate], branch: BranchHead | None = None) -> Pushed:
+        limit_s, noted = self.limit_s, self._noted(updates)
+        return git_pushes.push(
+            self.git, self.remote.address, updates, branch, url=self.url, limit_s=limit_s, noted=noted
+        )
+
+    def _noted(self, updates: Sequence[RefUpdate]) -> dict[str, str]:
+        """Return which refs git itself moves here for those there; none where it does not know the remote by name."""
         # What a fetch has just seen may be overwritten; the next swap then fails, and looks again.
         is_named = self.remote.address == self.remote.name and _PLAIN_NAME.fullmatch(self.remote.name)
-        noted = {one.ref: self._stored(one.ref) for one in _lasting(updates)} if is_named else {}
-        limit_s = self.limit_s
-        return git_refs.push(self.git, self.remote.address, updates, branch, url=self.url, limit_s=limit_s, noted=noted)
+        return {one.ref: self._stored(one.ref) for one in _lasting(updates)} if is_named else {}
 
     def _push_in_two(self, updates: Sequence[RefUpdate], branch: BranchHead | None, refused: Pushed) -> Pushed:
         """Push what only keeps work first, then hook and claim: no policy allows fewer than two refs in a push."""
@@ -192,6 +215,10 @@ class CloneTransport(_GitRefs):
         moved = git_refs.move_together(self.git, updates)
         is_moved = moved.result is PushResult.LANDED
         return push_branch(self.git, self.remote, branch) if branch and is_moved else moved
+
+    def swap_each(self, updates: Sequence[RefUpdate]) -> tuple[Pushed, ...]:
+        """Move one after the other."""
+        return tuple(self.swap([update]) for update in updates)
 
 
 def push_branch(git: Git, remote: str, branch: BranchHead) -> Pushed:

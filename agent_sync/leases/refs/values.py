@@ -123,6 +123,10 @@ class RefTransport(Protocol):
         """Why refs are kept here and not on the remote; empty on the remote."""
 
     @property
+    def prefix(self) -> str:
+        """Below what this clone stores the refs, in place of `refs/agentsync/`."""
+
+    @property
     def url(self) -> str:
         """Which remote it writes to, for what is remembered of it; empty in this clone."""
 
@@ -146,6 +150,9 @@ class RefTransport(Protocol):
 
     def swap(self, updates: Sequence[RefUpdate], branch: BranchHead | None = None) -> Pushed:
         """Move all refs and a branch, or none of them, if each still is what it was."""
+
+    def swap_each(self, updates: Sequence[RefUpdate]) -> tuple[Pushed, ...]:
+        """Move every ref that still is what it was, whatever became of the others; return how each of them ended."""
 
     def above(self, name: str) -> str:
         """Return a ref whose name git would need as a folder to make another; empty where none is in the way."""

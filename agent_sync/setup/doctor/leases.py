@@ -8,7 +8,7 @@ from agent_sync.errors import AgentSyncError, BadClaim
 from agent_sync.gateway.transport.remotes import base_remote
 from agent_sync.leases.claim_refs import refused_since
 from agent_sync.leases.fence import lease_stop
-from agent_sync.leases.refs.git_refs import push_trouble
+from agent_sync.leases.refs.git_pushes import push_trouble
 from agent_sync.leases.refs.values import PROBES
 from agent_sync.leases.words import scope
 from agent_sync.setup.doctor.result import Result, fail, ok, skip, warn

@@ -26,6 +26,7 @@ from agent_sync.task.decision.actions import (
 from agent_sync.task.decision.drift.drift_actions import DriftNoted
 from agent_sync.task.decision.facts import Branch, Card, ClosingFacts, Facts, Lookup, NoCard, Pull, PullState, Trigger
 from agent_sync.task.decision.feedback.decide_feedback import decide_checks, decide_feedback
+from agent_sync.task.decision.feedback.feedback_actions import PullUnmoved
 from agent_sync.task.decision.messages import closing_comment
 from agent_sync.task.decision.needs import is_board_behind, is_paused, is_withheld
 from agent_sync.task.decision.notice import Notice, as_told
@@ -192,7 +193,8 @@ def _watch_pull(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Action, .
         return () if trigger is Trigger.SESSION_START else _find_pull(claim, facts)
     pull = facts.pull
     if pull is None:
-        return _sync_board(trigger, claim, facts)
+        unmoved = record_change(claim, PullUnmoved(facts.unmoved_at)) if facts.unmoved_at else ()
+        return unmoved or _sync_board(trigger, claim, facts)
     if pull.state is PullState.MERGED:
         return record_change(claim, ClosedByMerge(pull) if pull.is_issue_closed else PullMerged(pull))
     noted = record_change(claim, DriftNoted(pull, _drift(claim, facts, pull)))

@@ -39,7 +39,7 @@ from agent_sync.task.decision.facts import Facts, Pull, Trigger
 from agent_sync.task.decision.feedback import pull_messages
 from agent_sync.task.decision.feedback.checks import CI
 from agent_sync.task.decision.feedback.ci_messages import checks_polled
-from agent_sync.task.decision.feedback.feedback_actions import JobsRerun, ReviewRequested
+from agent_sync.task.decision.feedback.feedback_actions import JobsRerun, PullUnmoved, ReviewRequested
 from agent_sync.task.decision.feedback.merging import feedback_of
 from agent_sync.task.decision.feedback.pull_messages import about_feedback, failure_report, round_text
 from agent_sync.task.decision.messages import pull_refused
@@ -72,6 +72,8 @@ def _changes(claim: Claim, outcome: Outcome) -> dict[str, object]:  # noqa: PLR0
             return _with_pull(claim, outcome)
         case ChecksUnsettled() | ChecksNoted():
             return _with_checks(claim, outcome)
+        case PullUnmoved(at):
+            return {"last_check_poll": at}
         case JobsRerun(pull):
             return {"failures": (claim.failures or FailuresSeen()).model_copy(update={"rerun_sha": pull.head_sha})}
         case CardMoved(status):
@@ -209,11 +211,15 @@ def report(  # noqa: PLR0912  # one arm for each outcome
             # GitHub often asks for a minute, again and again: that is told once.
             is_same = claim.not_before is not None and until - claim.not_before < SAME_PAUSE
             return () if is_same else (messages.github_paused(evolve(claim, outcome)),)
-        case LeaseLost() | LeaseUnknown():
-            return (_lease(claim, outcome, facts.session_id),)
+        case LeaseLost():
+            return (messages.lease_lost(evolve(claim, outcome), facts.session_id),)
+        case LeaseUnknown(reason):
+            return (messages.lease_unknown(claim, reason, facts.session_id),)
         case Said(notice) | StepWithheld(_, notice):
             return (notice,)
-        case BranchPushed() | CardMoved() | HandedOff() | Consented() | ClaimDeleted() | FeedbackNoted() | LeftOnHook():
+        case BranchPushed() | CardMoved() | HandedOff() | Consented() | ClaimDeleted() | LeftOnHook():
+            return ()
+        case FeedbackNoted() | PullUnmoved():
             return ()
 
 
@@ -234,12 +240,6 @@ def _pull_news(claim: Claim, outcome: PullOpened | PullAdopted) -> tuple[Notice,
 
 def _board(claim: Claim, trouble: str, status: str) -> tuple[Notice, ...]:
     return (messages.board_trouble(claim, trouble, status),) if trouble else ()
-
-
-def _lease(claim: Claim, outcome: LeaseLost | LeaseUnknown, session: str) -> Notice:
-    if isinstance(outcome, LeaseUnknown):
-        return messages.lease_unknown(claim, outcome.reason, session)
-    return messages.lease_lost(evolve(claim, outcome), session)
 
 
 # What is kept to itself by the watcher in the background and at a session's start: nothing in it needs anybody.

@@ -237,6 +237,8 @@ class Facts:
     failures: tuple[Failure, ...] | None = None
     # Whether the branch here has the head of the pull request.
     is_head_here: bool | None = None
+    # When a look that several claims share found the pull request as the claim knows it.
+    unmoved_at: datetime | None = None
 
     @property
     def session(self) -> str:

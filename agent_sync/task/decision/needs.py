@@ -170,7 +170,7 @@ def _for_watching(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Questio
         return (AskLookup(claim.branch, claim.issue_number),) if is_asked else ()
     # A closed pull request is watched no more: a new handoff, a person or the next session leads on.
     is_due = trigger in ASKED_FOR or (not claim.closed_unmerged and is_poll_due(claim, facts))
-    if facts.pull is None and is_due:
+    if facts.pull is None and facts.unmoved_at is None and is_due:
         return (AskPull(claim.pr_number, claim.issue_number),)
     if facts.pull and facts.is_head_here is None and _is_head_new(claim, facts.pull):
         return (AskHead(claim.branch, facts.pull.head_sha),)

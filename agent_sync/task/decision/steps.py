@@ -31,7 +31,7 @@ from agent_sync.task.decision.actions import (
 )
 from agent_sync.task.decision.drift.drift_actions import DriftNoted
 from agent_sync.task.decision.facts import Trigger
-from agent_sync.task.decision.feedback.feedback_actions import JobsRerun, ReviewRequested
+from agent_sync.task.decision.feedback.feedback_actions import JobsRerun, PullUnmoved, ReviewRequested
 
 
 class PhaseStep(Enum):
@@ -91,6 +91,7 @@ TRANSITIONS: dict[type[Outcome], dict[Phase, Phase]] = {
     JobsRerun: {phase: phase for phase in _OPEN},
     ReviewRequested: {phase: phase for phase in _OPEN},
     DriftNoted: {phase: phase for phase in (*_OPEN, Phase.MERGED_DETECTED)},
+    PullUnmoved: {phase: phase for phase in _OPEN},
     PullMerged: dict.fromkeys(_OPEN, Phase.MERGED_DETECTED),
     ClosedByMerge: dict.fromkeys((*_OPEN, Phase.MERGED_DETECTED), Phase.DONE),
     PullClosed: {phase: phase for phase in _OPEN},

@@ -1,4 +1,6 @@
-"""What can be done about failed checks and requested changes, and what can come of it."""
+"""What can be done about failed checks and requested changes, and what can come of it or of a look."""
+
+from datetime import datetime
 
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.task.decision.facts import Pull
@@ -43,5 +45,12 @@ class ReviewRequested:
     trouble: str = ""
 
 
+@dataclass(frozen=True)
+class PullUnmoved:
+    """A look that several claims share found the pull request as the claim knows it."""
+
+    at: datetime
+
+
 FeedbackAction = RerunJobs | RequestReview
-FeedbackOutcome = JobsRerun | ReviewRequested
+FeedbackOutcome = JobsRerun | ReviewRequested | PullUnmoved

@@ -1,0 +1,152 @@
+"""Idle sessions of one clone with open pull requests: they look together, and only what has moved is asked for alone."""
+
+import json
+from contextlib import ExitStack
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Self
+
+import pytest
+from support.neighbours import INSIDE, SESSION, claimed, new_issues, wait_until
+from support.sessions import Client
+from support.stage import Theatre
+
+from agent_sync.system import clock
+
+MANY = 10
+WAKE = 2
+# What a look of its own asks for, and what a shared one does.
+ALONE, TOGETHER = "Poll", "Claims"
+
+
+@pytest.fixture
+def opened(theatre):
+    """Open pull requests in worktrees of their own; return a function that does, for so many."""
+
+    def worktrees(count):
+        with Client(theatre, SESSION, **INSIDE) as client:
+            found = claimed(theatre, client, *new_issues(theatre, count))
+        for worktree in found:
+            worktree.stage.commit(f"{worktree.stage.root.name}.txt", "work", "Work")
+            assert worktree.stage.command("handoff", "--summary", "Work", "--later").status == 0
+            assert worktree.stage.command("sync").status == 0
+            number = worktree.stage.claim()["pr_number"]
+            worktree.stage.act("add_check", pull=number, name="unit", status="completed", conclusion="success")
+            worktree.edit_claim(last_check_poll=None)
+        return found
+
+    return worktrees
+
+
+class Watcher:
+    """The watcher of one worktree, as a process that the test ends."""
+
+    def __init__(self, worktree: Theatre) -> None:
+        self.worktree = worktree
+        self.process = worktree.popen("on-idle", "--rewake")
+        assert self.process.stdin
+        self.process.stdin.write(json.dumps({"cwd": str(worktree.stage.root), "session_id": "s"}).encode())
+        self.process.stdin.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.terminate()
+        self.process.wait(30)
+        assert self.process.stdout
+        assert self.process.stderr
+        self.process.stdout.close()
+        self.process.stderr.close()
+
+    @property
+    def is_asleep(self) -> bool:
+        """Whether it waits for the next look; it must not have ended."""
+        assert self.process.poll() is None, (self.worktree.stage.root.name, self.process.returncode)
+        return b"asleep.py" in Path(f"/proc/{self.process.pid}/cmdline").read_bytes()
+
+    @property
+    def looked_at(self) -> datetime:
+        """When its claim was last looked at."""
+        return datetime.fromisoformat(self.worktree.stage.claim()["last_check_poll"])
+
+
+def look_at(worktrees, at):
+    """Set the moment of the last look, as if a look had taken place then."""
+    for worktree in worktrees:
+        worktree.edit_claim(last_check_poll=at.isoformat())
+
+
+def looks(theatre):
+    """Return which looks at pull requests GitHub has answered."""
+    return [operation for operation in theatre.operations() if operation in {ALONE, TOGETHER}]
+
+
+def watched(stack, worktrees):
+    """Start a watcher in each worktree and wait until all of them sleep."""
+    found = [stack.enter_context(Watcher(worktree)) for worktree in worktrees]
+    wait_until(lambda: all(watcher.is_asleep for watcher in found))
+    return found
+
+
+def have_looked(watchers, since):
+    """Wait until every watcher has looked since a moment and sleeps again."""
+    wait_until(lambda: all(watcher.is_asleep and watcher.looked_at > since for watcher in watchers))
+
+
+def test_many_watchers_ask_once_and_only_one_wakes(theatre, opened):
+    """Ten claims fall due: one request for all; a failure wakes the session of its claim, which alone asks again."""
+    worktrees = opened(MANY)
+    with ExitStack() as stack:
+        watchers = watched(stack, worktrees)
+        theatre.stage.control("DELETE", "requests")
+        due = clock.now() - timedelta(seconds=115)
+        look_at(worktrees, due)
+        have_looked(watchers, due)
+        assert looks(theatre) == [TOGETHER]
+        assert len({watcher.looked_at for watcher in watchers}) == 1
+
+        number = worktrees[3].stage.claim()["pr_number"]
+        theatre.stage.act("add_check", pull=number, name="lint", status="completed", conclusion="failure")
+        theatre.stage.control("DELETE", "requests")
+        due = clock.now() - timedelta(seconds=115)
+        look_at(worktrees, due)
+        assert watchers[3].process.wait(120) == WAKE
+        assert watchers[3].process.stderr
+        assert '"lint"' in watchers[3].process.stderr.read().decode()
+        others = watchers[:3] + watchers[4:]
+        have_looked(others, due)
+        assert looks(theatre) == [TOGETHER, ALONE]
+        assert all(watcher.process.poll() is None for watcher in others)
+
+
+def test_watchers_of_different_moments_come_together(theatre, opened):
+    """Whoever falls due takes along what falls due soon: the other one takes the answer, and both stay together."""
+    worktrees = opened(2)
+    with ExitStack() as stack:
+        watchers = watched(stack, worktrees)
+        theatre.stage.control("DELETE", "requests")
+        now = clock.now()
+        look_at(worktrees[1:], now - timedelta(seconds=100))
+        look_at(worktrees[:1], now - timedelta(seconds=110))
+        have_looked(watchers, now)
+        assert looks(theatre) == [TOGETHER]
+        assert watchers[0].looked_at == watchers[1].looked_at
+
+
+def test_edited_moment_and_rate_limit(theatre, opened):
+    """A moment of the last look that a person takes out is a look of its own; a pause is noted by all who share it."""
+    worktrees = opened(2)
+    with ExitStack() as stack:
+        watchers = watched(stack, worktrees)
+        theatre.stage.control("DELETE", "requests")
+        now = clock.now()
+        worktrees[0].edit_claim(last_check_poll=None)
+        wait_until(lambda: worktrees[0].stage.claim()["last_check_poll"])
+        have_looked(watchers[:1], now)
+        assert looks(theatre) == [ALONE]
+        theatre.stage.control("DELETE", "requests")
+        theatre.fault("secondary_limit", operation=TOGETHER)
+        look_at(worktrees, clock.now() - timedelta(seconds=116))
+        wait_until(lambda: all(worktree.stage.claim().get("not_before") for worktree in worktrees))
+        assert looks(theatre) == [TOGETHER]
