@@ -9,19 +9,20 @@ from agent_sync.task.decision import messages
 from agent_sync.task.decision.notice import Notice
 
 
-def leave_branch(context: Context, claim: Claim, landed: str) -> Notice | None:
+def leave_branch(context: Context, claim: Claim, landed: str) -> tuple[Notice, ...]:
     """Leave and delete the claim's branch, whose merged pull request ended at `landed`; return what to say of it."""
     head = context.git.head_of(claim.branch) if claim.branch else None
     if head is None:
-        return None
+        return ()
     try:
         reason = _objection(context, claim.branch, head, landed) or _return_to_base(context, claim.branch)
         reason = reason or git_branches.delete_here(context.git, claim.branch)
         if reason:
-            return messages.branch_kept(claim, reason)
-        return messages.branch_left(claim, base=base_branch(context), note=_delete_there(context, claim.branch, landed))
+            return (messages.branch_kept(claim, reason),)
+        note = _delete_there(context, claim.branch, landed)
+        return (messages.branch_left(claim, base=base_branch(context), note=note),)
     except AgentSyncError as error:
-        return messages.branch_kept(claim, error.happened)
+        return (messages.branch_kept(claim, error.happened),)
 
 
 def _objection(context: Context, branch: str, head: str, landed: str) -> str:

@@ -65,7 +65,13 @@ def part(context: Context, event: HookEvent, gate: "GateReply | None") -> EventP
     if event.trigger is Trigger.IDLE and is_watched(context.place):
         # Should the watcher end without a trace, the first event after a backoff asks again.
         return EventPart(was_idle=True, due=clock.now() + timedelta(seconds=context.settings.checks.backoff_s))
-    return drive(context, event.trigger, session_id=event.session_id, gate=_known_gate(context, gate))
+    seen = None
+    if gate:
+        # What this stop's own gate run already says of a pull request.
+        from agent_sync.gates.pull import known_from
+
+        seen = known_from(context, gate)
+    return drive(context, event.trigger, session_id=event.session_id, gate=seen)
 
 
 def drive(context: Context, trigger: Trigger, *, session_id: str, gate: GateSeen | None = None) -> EventPart:
@@ -103,7 +109,7 @@ def _after_look(context: Context, facts: Facts) -> EventPart:
     # Seen before it is read: whoever writes later is noticed by the next event.
     sight = quiet.sight_of([context.place.claim_file])
     claim = context.store.read()
-    nothing = claim and _nothing_to_do(Trigger.IDLE, claim, replace(facts, now=clock.now()))
+    nothing = claim and _nothing_to_do(Trigger.IDLE, claim, replace(facts, now=clock.now(), told=context.outbox.known_ids()))
     return replace(nothing, watch=(sight,), wrote=(context.place.claim_file,)) if nothing else BUSY
 
 
@@ -112,15 +118,6 @@ def acting_alone(context: Context, doing: str) -> Iterator[None]:
     """Hold the right to act on this worktree's claim, waiting for a hook that is at it."""
     with files.locked(Path(context.place.state_dir) / ACTOR_LOCK, wait=COMMAND_WAIT, doing=doing):
         yield
-
-
-def _known_gate(context: Context, reply: "GateReply | None") -> GateSeen | None:
-    """Return what this stop's own gate run already says of a pull request."""
-    if reply is None:
-        return None
-    from agent_sync.gates.pull import known_from
-
-    return known_from(context, reply)
 
 
 def look_up_facts(context: Context, trigger: Trigger, claim: Claim) -> Facts:
@@ -273,16 +270,11 @@ def _settle(context: Context, trigger: Trigger, outcome: Outcome, *, claim: Clai
         context.store.delete(token, claim)
     # A claim on the same issue that is made later, by hand or not, is a task of its own.
     context.outbox.forget(messages.about_end(claim))
-    _leave_branch(context, claim, outcome)
-    return None
-
-
-def _leave_branch(context: Context, claim: Claim, outcome: ClaimDeleted) -> None:
-    """Leave the branch once nothing else is left to do: trouble with it must not hold the close."""
+    # Trouble with the branch must not hold the close, so it is left once nothing else is left to do.
     from agent_sync.task.landing import leave_branch
 
-    notice = leave_branch(context, claim, outcome.landed)
-    context.outbox.add((notice,) if notice else ())
+    context.outbox.add(leave_branch(context, claim, outcome.landed))
+    return None
 
 
 def _with_receipts(context: Context, facts: Facts) -> Facts:
