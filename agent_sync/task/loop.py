@@ -109,7 +109,8 @@ def _after_look(context: Context, facts: Facts) -> EventPart:
     # Seen before it is read: whoever writes later is noticed by the next event.
     sight = quiet.sight_of([context.place.claim_file])
     claim = context.store.read()
-    nothing = claim and _nothing_to_do(Trigger.IDLE, claim, replace(facts, now=clock.now(), told=context.outbox.known_ids()))
+    facts = replace(facts, now=clock.now(), told=context.outbox.known_ids())
+    nothing = claim and _nothing_to_do(Trigger.IDLE, claim, facts)
     return replace(nothing, watch=(sight,), wrote=(context.place.claim_file,)) if nothing else BUSY
 
 
@@ -261,8 +262,10 @@ def _settle(context: Context, trigger: Trigger, outcome: Outcome, *, claim: Clai
         context.outbox.forget(again)
     context.outbox.add(report(trigger, claim, outcome, facts))
     if isinstance(outcome, ClaimDeleted):
-        # While the claim is there a crash is mended by doing this once more.
-        _complete_record(context)
+        # While the claim is there a crash is mended by doing this once more; trouble here does not hold the close.
+        from agent_sync.record import keep as recording
+
+        recording.attempt(context, recording.finish)
     with context.store.locked() as token:
         if not isinstance(outcome, ClaimDeleted):
             changed = evolve(claim, outcome)
@@ -287,13 +290,6 @@ def _with_receipts(context: Context, facts: Facts) -> Facts:
     head = facts.branch.local_sha
     recording.attempt(context, lambda context: lines.extend(recording.receipt_lines(context, head)))
     return replace(facts, branch=replace(facts.branch, receipts=tuple(lines)))
-
-
-def _complete_record(context: Context) -> None:
-    """Complete the recovery record; trouble with it is told and does not hold the close."""
-    from agent_sync.record import keep as recording
-
-    recording.attempt(context, recording.finish)
 
 
 def _log_step(context: Context, what: str, began: float, before: int, **fields: object) -> None:
