@@ -53,6 +53,24 @@ FAMILIES = (
         },
     ),
     by_tests(
+        "sweeps",
+        "fleets, hooks of one worktree, records in every state, receipts and the local GitHub, each at its full size",
+        {
+            "acceptance/test_fleet_world.py": 300,
+            "acceptance/test_hooks.py": 120,
+            "acceptance/test_record_edges.py": 60,
+            "record/test_record_store.py": 120,
+            "record/test_record_machine.py": 120,
+            "record/test_advice.py": 120,
+            "record/test_receipt_signing.py": 60,
+            "task": 240,
+            "test_quiet.py": 120,
+            "test_rounds.py": 120,
+            "setup/test_githooks.py": 60,
+            "emulator": 240,
+        },
+    ),
+    by_tests(
         "client",
         "the unmodified Claude Code plays its scenarios, kills included",
         {
