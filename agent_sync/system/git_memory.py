@@ -38,7 +38,8 @@ _Notes = dict[str, list[str]]
 class GitMemory:
     """What git has answered, each answer with how the files it depends on lay on disk."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, leaves_notes: bool = True) -> None:
+        self._leaves_notes = leaves_notes
         self._kept: dict[tuple[str, tuple[str, ...]], tuple[str, FinishedProcess]] = {}
         self._objects: dict[tuple[str, ...], bytes] = {}
         self._notes: dict[str, _Notes] = {}
@@ -88,7 +89,7 @@ class GitMemory:
     def _note(self, place: Place, arguments: Sequence[str], sight: str, text: str) -> None:
         # Only speed is lost without it; a clone that has no files of ours gets none for this.
         directory = Path(place.state_dir)
-        if not directory.is_dir() or has_replacements(place):
+        if not self._leaves_notes or not directory.is_dir() or has_replacements(place):
             return
         others = {asked: note for asked, note in self._noted(place).items() if asked != _question(arguments)}
         newest = [*others.items(), (_question(arguments), [sight, text])][-_MOST_NOTED:]

@@ -143,7 +143,7 @@ def test_killed_at_a_push(theatre, tmp_path, killed, moment):
     folder.mkdir()
     kill = f"if [ -e {mark} ]; then rm {mark}; kill -9 $PPID; fi"
     git = shutil.which("git")
-    text = f'#!/bin/sh\ncase " $* " in *" push --atomic "*) ;; *) exec {git} "$@" ;; esac\n'
+    text = f'#!/bin/sh\ncase " $* " in *" push "*) ;; *) exec {git} "$@" ;; esac\n'
     text += f'{kill}\nexec {git} "$@"\n' if moment == "before" else f'{git} "$@"; status=$?\n{kill}\nexit $status\n'
     (folder / "git").write_text(text)
     (folder / "git").chmod(0o755)

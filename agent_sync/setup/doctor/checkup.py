@@ -1,6 +1,7 @@
 """Runs every check in order, from this machine outwards."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from agent_sync import settings
@@ -12,6 +13,7 @@ from agent_sync.setup.doctor import machine, registration, worktree
 from agent_sync.setup.doctor.plugin import check_plugin
 from agent_sync.setup.doctor.result import Result, skip
 from agent_sync.system.git import Git
+from agent_sync.system.git_memory import GitMemory
 from agent_sync.system.processes import Processes
 from agent_sync.worktree import Place
 
@@ -19,7 +21,7 @@ from agent_sync.worktree import Place
 def check_all(place: Place, environment: Mapping[str, str], *, live: bool = False) -> Iterator[Result]:
     """Return every result as soon as it is known."""
     processes = Processes()
-    git = Git(place.root, processes, environment)
+    git = Git(place.root, processes, environment, memory=GitMemory(leaves_notes=False))
     yield machine.check_command(environment, processes, directory=place.root)
     yield machine.check_git(git)
     yield worktree.check_worktrees(git)
@@ -52,7 +54,8 @@ def _hooks(place: Place, environment: Mapping[str, str], processes: Processes) -
 
 def _context(place: Place, environment: Mapping[str, str]) -> tuple[Context | None, BadConfig | None]:
     try:
-        return context_at(place, environment), None
+        # A check-up leaves no trace.
+        return replace(context_at(place, environment), git_memory=GitMemory(leaves_notes=False)), None
     except BadConfig as error:
         return None, error
 
