@@ -8,12 +8,13 @@ from typing import Self
 
 import pytest
 from support.neighbours import INSIDE, SESSION, claimed, new_issues, wait_until
+from support.prove import PROVE
 from support.sessions import Client
 from support.stage import Theatre
 
 from agent_sync.system import clock
 
-MANY = 10
+MANY = 10 if PROVE else 4
 WAKE = 2
 # What a look of its own asks for, and what a shared one does.
 ALONE, TOGETHER = "Poll", "Claims"
@@ -95,7 +96,7 @@ def have_looked(watchers, since):
 
 
 def test_many_watchers_ask_once_and_only_one_wakes(theatre, opened):
-    """Ten claims fall due: one request for all; a failure wakes the session of its claim, which alone asks again."""
+    """Several claims fall due: one request for all; a failure wakes the session of its claim, which alone asks again."""
     worktrees = opened(MANY)
     with ExitStack() as stack:
         watchers = watched(stack, worktrees)
