@@ -16,7 +16,7 @@ from agent_sync.record.receipts.integrity import Intact
 
 WRITER = Path(__file__).with_name("record_writer.py")
 SUCCEEDED, SAID_SO = 0, 3
-SAMPLE = 24
+SAMPLE = 12
 # What can go wrong with a call, on a disk that is broken or full or takes part of what it is given.
 ANY = ("error=EIO",)
 GROWING = ("error=EIO", "error=ENOSPC", "error=EROFS")

@@ -12,15 +12,10 @@ from support.whole_world import findings
 BY_NAME = {family.name: family for family in FAMILIES}
 SAMPLE = (
     ("kill-request", "open/2/after"),
-    ("kill-request", "close/4/before"),
-    ("kill-git", "take/3/before"),
     ("kill-git", "handoff/4/after"),
-    ("kill-write", "take/rename/2"),
     ("kill-write", "close/fsync/2"),
     ("faults", "close/3/drop_after_apply"),
-    ("faults", "watch/all/secondary_limit"),
     ("disks-task", "handoff/clone/full"),
-    ("disks-task", "open/home/gone"),
 )
 
 
