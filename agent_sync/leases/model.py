@@ -7,9 +7,10 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.leases.limits import Count, Moment, Name, Number, Ttl
 from agent_sync.leases.refs.values import Where
 from agent_sync.system.git import LONGEST_BRANCH
-from agent_sync.task.claim.model import Count, Moment, Name, Number, Ttl, writable
+from agent_sync.task.claim.model import writable
 
 SCHEMA_VERSION = 1
 FILE_NAME = "claim.json"
