@@ -1,6 +1,7 @@
 """What a field is declared with: its type, default and limits, as pydantic would be told them."""
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Annotated, Any, get_args, get_origin
 
 # Stands for the default of a field that must be given.
@@ -40,6 +41,15 @@ class AfterValidator:
 
     def __init__(self, func: Callable[[Any], Any]) -> None:
         self.func = func
+
+
+class Aware:
+    """Says of a moment that it names its distance from UTC."""
+
+    __slots__ = ()
+
+
+AwareDatetime = Annotated[datetime, Aware()]
 
 
 class FieldInfo:

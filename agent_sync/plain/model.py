@@ -5,11 +5,12 @@ wrote itself, or what is written as documented, is read here by comparing types 
 to a pydantic model that is made from the same declaration (`derived.py`), for its value or its refusal.
 """
 
+import json
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self, dataclass_transform
+from typing import Any, ClassVar, Literal, Self, dataclass_transform
 
 from agent_sync.plain import ordinary
-from agent_sync.plain.dumping import dumped
+from agent_sync.plain.dumping import Dump, Selection, dumped
 from agent_sync.plain.fields import FieldInfo, Missing
 
 
@@ -65,6 +66,16 @@ class Model:
             return validated(cls, values)
 
     @classmethod
+    def model_validate_json(cls, content: bytes | str) -> Self:
+        """Return the value that is written in these bytes, or raise `Refused`."""
+        try:
+            return ordinary.read_json(cls, content)
+        except ordinary.NotOrdinary:
+            from agent_sync.plain.derived import validated_json
+
+            return validated_json(cls, content)
+
+    @classmethod
     def model_json_schema(cls) -> dict[str, Any]:
         """Return the JSON Schema of the fields."""
         from agent_sync.plain.derived import pydantic_model
@@ -78,10 +89,20 @@ class Model:
         return self.made_of({**self.__dict__, **known}, {**self.model_extra, **others})
 
     def model_dump(
-        self, *, mode: str = "python", include: Mapping[str, Any] | None = None, exclude_defaults: bool = False
+        self,
+        *,
+        mode: Literal["python", "json"] = "python",
+        include: Selection | None = None,
+        exclude: Selection = (),
+        exclude_defaults: bool = False,
     ) -> dict[str, Any]:
-        """Return the fields, then the unknown ones; `include` says which of them, and which of theirs."""
-        return dumped(self, is_json=mode == "json", include=include, exclude_defaults=exclude_defaults)
+        """Return the fields, then the unknown ones; `include` and `exclude` say which of them, and which of theirs."""
+        return dumped(self, Dump(mode == "json", exclude_defaults), include, exclude)
+
+    def model_dump_json(self, *, indent: int | None = None) -> str:
+        """Return the fields as JSON."""
+        separators = (",", ":") if indent is None else None
+        return json.dumps(self.model_dump(mode="json"), indent=indent, separators=separators, ensure_ascii=False)
 
     def __setattr__(self, name: str, value: object) -> None:
         """Refuse a change."""

@@ -1,5 +1,6 @@
 """Reads values of the very types their fields have; whatever would need a conversion or a refusal is not ordinary."""
 
+import json
 import math
 import re
 from collections.abc import Callable
@@ -8,7 +9,7 @@ from enum import Enum, EnumType
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
-from agent_sync.plain.fields import AfterValidator, BeforeValidator, Field, Missing
+from agent_sync.plain.fields import AfterValidator, Aware, BeforeValidator, Field, Missing
 
 if TYPE_CHECKING:
     from agent_sync.plain.model import Model
@@ -18,6 +19,8 @@ M = TypeVar("M", bound="Model")
 Reader = Callable[[Any, bool], Any]
 _DEEPEST = 50
 _JSON = frozenset({str, int, float, bool, NoneType})
+# As agent-sync writes it.
+_MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{6})?Z")
 # Whole numbers up to here are exact as floats.
 _EXACT = 2**53
 _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
@@ -46,12 +49,37 @@ def read(kind: type[M], values: Any, *, is_json: bool) -> M:
         kind.readers = {name: reader_of(one.declared, kind.is_strict) for name, one in kind.model_fields.items()}
     found = {}
     for name, reader in kind.readers.items():
+        if name in given:
+            found[name] = reader(given[name], is_json)
+            continue
         default = kind.model_fields[name].default
-        _require(name in given or default is not Missing)
-        found[name] = reader(given[name], is_json) if name in given else default
+        _require(default is not Missing)
+        found[name] = default.copy() if type(default) is dict else default
     extra = {key: value for key, value in given.items() if key not in kind.readers}
     _require(not extra or (kind.keeps_unknown and _is_json(extra)))
     return kind.made_of(found, extra)
+
+
+def read_json(kind: type[M], content: bytes | str) -> M:
+    """Return the value that is written in these bytes; what other readers of JSON may see otherwise is not ordinary."""
+    try:
+        text = content if isinstance(content, str) else content.decode()
+        # Half characters.
+        _require("\\ud" not in text and "\\uD" not in text)
+        values = json.loads(text, object_pairs_hook=_without_twins, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise NotOrdinary from error
+    return read(kind, values, is_json=True)
+
+
+def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    _require(len(found) == len(pairs))
+    return found
+
+
+def _no_number(_text: str) -> None:
+    raise NotOrdinary
 
 
 def _require(is_ordinary: bool) -> None:
@@ -103,6 +131,21 @@ def _float(value: Any, _is_json: bool) -> Any:
     return float(value)
 
 
+def _moment(value: Any, is_json: bool) -> Any:
+    if is_json and type(value) is str and _MOMENT.fullmatch(value):
+        try:
+            return datetime.fromisoformat(value)
+        except ValueError as error:
+            raise NotOrdinary from error
+    _require(type(value) is datetime and not is_json)
+    return value
+
+
+def _anything(value: Any, is_json: bool) -> Any:
+    _require(not is_json or _is_json(value))
+    return value
+
+
 def _exactly(kind: type) -> Reader:
     def reader(value: Any, _is_json: bool) -> Any:
         _require(type(value) is kind)
@@ -117,7 +160,8 @@ _SIMPLE: dict[Any, Reader] = {
     int: _exactly(int),
     bool: _exactly(bool),
     NoneType: _exactly(NoneType),
-    datetime: _exactly(datetime),
+    datetime: _moment,
+    Any: _anything,
 }
 
 
@@ -177,6 +221,7 @@ def _limited(kind: Any, metadata: tuple[Any, ...], is_strict: bool) -> Reader:
     inner = reader_of(kind, said.get("strict", is_strict))
     before = [one.func for one in reversed(metadata) if isinstance(one, BeforeValidator)]
     after = [one.func for one in metadata if isinstance(one, AfterValidator)]
+    is_aware = any(isinstance(one, Aware) for one in metadata)
     limits = [
         (_COMPARED[key], value)
         for one in metadata
@@ -190,6 +235,7 @@ def _limited(kind: Any, metadata: tuple[Any, ...], is_strict: bool) -> Reader:
             for function in before:
                 value = function(value)
             value = inner(value, is_json)
+            _require(not is_aware or value.tzinfo is not None)
             _require(value is None or all(holds(value, limit) for holds, limit in limits))
             for function in after:
                 value = function(value)

@@ -296,4 +296,4 @@ class Settings(Section):
     worker: WorkerSettings = WorkerSettings()
     github: GitHubSettings = GitHubSettings()
     record: RecordSettings = RecordSettings()
-    templates: Annotated[dict[str, Template], Field(max_length=100)] = {}  # noqa: RUF012  # values of ours are never changed
+    templates: Annotated[dict[str, Template], Field(max_length=100)] = {}  # noqa: RUF012  # each value gets its own
