@@ -1,5 +1,6 @@
 """Reads values of the very types their fields have; whatever would need a conversion or a refusal is not ordinary."""
 
+import dataclasses
 import json
 import math
 import re
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from agent_sync.plain.model import Model
 
 M = TypeVar("M", bound="Model")
+T = TypeVar("T")
 # Takes a value and whether it came out of JSON, where strict reading allows what JSON cannot say otherwise.
 Reader = Callable[[Any, bool], Any]
 _DEEPEST = 50
@@ -60,8 +62,8 @@ def read(kind: type[M], values: Any, *, is_json: bool) -> M:
     return kind.made_of(found, extra)
 
 
-def read_json(kind: type[M], content: bytes | str) -> M:
-    """Return the value that is written in these bytes; what other readers of JSON may see otherwise is not ordinary."""
+def read_json(kind: type[T], content: bytes | str) -> T:
+    """Return a model or dataclass as it is written here; what readers of JSON see differently is not ordinary."""
     try:
         text = content if isinstance(content, str) else content.decode()
         # Half characters.
@@ -69,7 +71,8 @@ def read_json(kind: type[M], content: bytes | str) -> M:
         values = json.loads(text, object_pairs_hook=_without_twins, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise NotOrdinary from error
-    return read(kind, values, is_json=True)
+    found: T = reader_of(kind, is_strict=False)(values, True)
+    return found
 
 
 def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -118,6 +121,8 @@ def reader_of(declared: Any, is_strict: bool) -> Reader:
         return _entries(reader_of(arguments[0], is_strict), reader_of(arguments[1], is_strict))
     if isinstance(declared, EnumType):
         return _member(cast("type[Enum]", declared), is_strict)
+    if dataclasses.is_dataclass(declared):
+        return _instance(declared)
     return lambda value, is_json: read(declared, value, is_json=is_json)
 
 
@@ -199,6 +204,17 @@ def _entries(key: Reader, entry: Reader) -> Reader:
     def reader(value: Any, is_json: bool) -> Any:
         _require(type(value) is dict)
         return {key(name, is_json): entry(one, is_json) for name, one in value.items()}
+
+    return reader
+
+
+def _instance(kind: Any) -> Reader:
+    """Return what reads a dataclass that was written with all its fields."""
+    readers = {one.name: reader_of(one.type, is_strict=False) for one in dataclasses.fields(kind)}
+
+    def reader(value: Any, is_json: bool) -> Any:
+        _require(type(value) is dict and value.keys() == readers.keys())
+        return kind(**{name: one(value[name], is_json) for name, one in readers.items()})
 
     return reader
 

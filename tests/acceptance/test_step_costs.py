@@ -14,11 +14,11 @@ from agent_sync.demo.stage import stage
 BUDGETS = {
     "session start": (334, 2, 2),
     "stop without a claim": (223, 1, 0),
-    "claim": (431, 6, 22),
+    "claim": (371, 6, 22),
     "stop while coding": (255, 1, 0),
     "prompt while coding": (227, 1, 0),
     "tool while coding": (248, 1, 0),
-    "session start with a claim": (423, 6, 0),
+    "session start with a claim": (359, 6, 0),
     "stop after a commit": (255, 5, 2),
     "handoff": (309, 8, 10),
     "stop that opens the pull request": (336, 6, 8),
@@ -42,8 +42,8 @@ NEVER_LOADED = {
     *("httpx", "httpcore", "h11", "anyio", "certifi", "idna", "requests", "urllib3", "urllib.request", "logging"),
     *("importlib.metadata", "importlib.resources", "zipfile"),
 }
-# The only steps that read or write what is not declared with `plain/`: the note of an issue's text, and work hooks.
-WITH_PYDANTIC = {"claim", "session start with a claim", "worker list"}
+# The only steps that read or write what is not read by `plain/`: work hooks.
+WITH_PYDANTIC = {"worker list"}
 # The steps that every task has; the others of the play are further looks.
 TASK = (
     "session start",

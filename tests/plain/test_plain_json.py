@@ -1,11 +1,12 @@
 """JSON that is read without pydantic is what pydantic would have read, and is written as pydantic writes it."""
 
 import json
+from dataclasses import asdict
 
 import pytest
 from hypothesis import given, strategies as st
-from plain.test_plain_models import FLOATS, NUMBERS, TEXTS, places, replaced, without
 from support.hostile import documents
+from support.odd_values import FLOATS, NUMBERS, TEXTS, places, replaced, without
 from support.records import rich_record
 
 from agent_sync.leases.model import Holder, Lease, LeaseState
@@ -13,6 +14,8 @@ from agent_sync.plain import ordinary
 from agent_sync.plain.derived import pydantic_model, validated_json
 from agent_sync.plain.fields import Refused
 from agent_sync.record.machine.model import Record
+from agent_sync.task.decision.feedback.reviews import AuthorKind, Remark
+from agent_sync.task.decision.issue_brief import IssueBrief, RelatedIssue
 
 RECORD = rich_record("été 😀")
 LEASE = Lease(
@@ -99,3 +102,28 @@ def test_a_name_that_comes_twice_is_left_to_pydantic():
     content = json.dumps(WRITTEN[Lease]).replace("{", '{"issue": 8, ', 1).encode()
     with pytest.raises(ordinary.NotOrdinary):
         ordinary.read_json(Lease, content)
+
+
+BRIEF = IssueBrief(
+    number=42,
+    title="été",
+    url="https://x/42",
+    description=Remark("1", "ann", AuthorKind.WRITER, "Fix it"),
+    comments=(Remark("2", "bob", AuthorKind.WRITER, "How?", is_own=True),),
+    parent=RelatedIssue("#1", "All", is_open=True),
+    blocking=(RelatedIssue("#2", "Next", is_open=False),),
+)
+
+
+def test_a_dataclass_is_read_alike():
+    """A dataclass that was written whole is read as pydantic reads it, and with any odd value too, or left to it."""
+    values = json.loads(json.dumps(asdict(BRIEF)))
+    assert ordinary.read_json(IssueBrief, json.dumps(values)) == BRIEF
+    from pydantic import TypeAdapter
+
+    judge = TypeAdapter(IssueBrief)
+    for place in places(values):
+        for value in ODD:
+            content = json.dumps(replaced(values, place, value), ensure_ascii=False)
+            found = outcome(ordinary.read_json, IssueBrief, content)
+            assert found is ordinary.NotOrdinary or found == judge.validate_json(content)

@@ -1,12 +1,12 @@
 """What is read without pydantic is what pydantic would have read."""
 
-import math
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given, strategies as st
 from support.claims import claim
 from support.hostile import plain_values
+from support.odd_values import FLOATS, NUMBERS, TEXTS, places, replaced, without
 
 from agent_sync.plain import ordinary
 from agent_sync.plain.derived import pydantic_model, validated
@@ -33,45 +33,12 @@ CLAIM = {
 }
 SETTINGS = Settings().model_dump() | {"templates": {"mine": {"steps": ["one"], "idempotent": ["one"]}}}
 WELL_FORMED = {Claim: CLAIM, Settings: SETTINGS}
-NUMBERS = (0, 1, -1, 1024, 1025, 100_000, 100_001, 2**31 - 1, 2**31, 2**53 + 1, 10**400)
-FLOATS = (0.0, 0.5, -0.0, 1.0, 2_592_000.0, 2_592_000.5, 1e308, math.inf, -math.inf, math.nan)
-TEXTS = (
-    *("", "x", "1", "true", "coding", "now", "clone", "squash", "mission-integrity", "gate", "closed", "auto"),
-    *("é", "\ud800", "a\0b", "x" * 101, "x" * 200, "x" * 201, "x" * 501, "a/b", "h.x/a/b", "a/b\n", "é/b", "{issue}"),
-    *("../{issue}", "w-{slug}-{issue}", "2026-11-16T12:00:00Z", "2026-11-16", "1969-12-31T23:59:59+00:00", "2026-W47"),
-    *("2026-11-16T12:00:00+05:30:15", "9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+12:00", "2026-11-16T12:00"),
-    *("2026-11-16T12:00:00.000001-05:30:15", "2026-11-16T12:00:00+00:00:15", "2026-11-16T12:00:00-00:00:15.5"),
-    "the hook of pool/w1 (`agent-sync worker take` goes on with it)",
-)
 MOMENTS = (NOW, NOW.replace(tzinfo=None), NOW.astimezone(timezone(timedelta(minutes=-90))))
 OTHERS = (None, True, False, (), ("x",), [], ["x"], [1], [""], ["x"] * 101, {}, {"x": 1})
 # What no JSON can bring, or pydantic cannot write.
 UNWRITTEN = ({"\ud800": 1}, b"x", {1: "x"}, {"x": (1,)}, object())
 MEMBERS = (*Phase, *WithheldBy, *IssueChange)
 ODD = (*NUMBERS, *FLOATS, *TEXTS, *MOMENTS, *OTHERS, *MEMBERS)
-
-
-def places(values, above=()):
-    """Return where a value can be replaced: every key, and every key of the objects below it."""
-    for key, value in values.items():
-        yield (*above, key)
-        if isinstance(value, dict):
-            yield from places(value, (*above, key))
-    yield (*above, "unknown")
-
-
-def replaced(values, place, value):
-    """Return the values with another one in a place."""
-    key, *rest = place
-    return {**values, key: replaced(values[key], rest, value) if rest else value}
-
-
-def without(values, place):
-    """Return the values without the one in a place."""
-    key, *rest = place
-    if not rest:
-        return {name: value for name, value in values.items() if name != key}
-    return {**values, key: without(values[key], rest)}
 
 
 def outcome(kind, read, values):
