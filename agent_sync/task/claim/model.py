@@ -243,6 +243,9 @@ def parse(content: bytes, *, file: str) -> Claim:
         )
     try:
         return Claim.model_validate(values)
+    except RecursionError as error:
+        message = f"{file} is nested too deeply. The file was left as it is and nothing was done on GitHub."
+        raise BadClaim(message, helps="correct the file, then run `agent-sync status`") from error
     except Refused as error:
         problems = "; ".join(_problem(detail) for detail in error.details)
         raise BadClaim(
