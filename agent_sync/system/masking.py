@@ -9,8 +9,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from agent_sync.plain.json_reading import read_json
 from agent_sync.system import files
-from agent_sync.system.json_reading import read_json
 from agent_sync.worktree import Place
 
 MASK = "***"

@@ -5,9 +5,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from agent_sync.plain.json_reading import read_json
 from agent_sync.system import files
 from agent_sync.system.disk import AfterPowerCut
-from agent_sync.system.json_reading import read_json
 from agent_sync.worktree import Place
 
 KEPT = 200

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.plain.json_reading import read_json
 from agent_sync.system import files
 from agent_sync.system.disk import AfterPowerCut
-from agent_sync.system.json_reading import read_json
 from agent_sync.system.masking import masked
 from agent_sync.task.decision.notice import Notice
 from agent_sync.worktree import OUTBOX_FILE, Place

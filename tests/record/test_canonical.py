@@ -4,8 +4,8 @@ import pytest
 import rfc8785
 from hypothesis import given, strategies as st
 
+from agent_sync.plain.json_reading import NotCanonical, canonical
 from agent_sync.record.receipts.signing import pae
-from agent_sync.system.json_reading import NotCanonical, canonical
 
 LARGEST = (1 << 53) - 1
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))

@@ -7,15 +7,17 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-# Counts calls of functions, not class bodies and not what runs while a module is loaded or, put off, a class finished.
+# Counts calls of functions, not class bodies and not what runs while a module is loaded. What stands in for a library
+# (dataclasses, pydantic, an HTTP client) is not counted either, as the library would not be.
 _TRACER = """
 import collections, json, os, sys, threading
 calls, loading = collections.Counter(), 0
 OURS, FUNCTION = os.sep + "agent_sync" + os.sep, 1
+LIBRARIES = ("lazy_dataclasses.py", OURS + "plain" + os.sep, "http_client.py")
 def note(frame, event, _):
     global loading
     code = frame.f_code
-    if OURS in code.co_filename and not code.co_filename.endswith("lazy_dataclasses.py"):
+    if OURS in code.co_filename and not any(part in code.co_filename for part in LIBRARIES):
         if code.co_name == "<module>":
             loading += (event == "call") - (event == "return")
         elif event == "call" and not loading and code.co_flags & FUNCTION:

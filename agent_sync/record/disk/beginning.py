@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from agent_sync.errors import AgentSyncError, BadRecord, RecordUnavailable
+from agent_sync.plain.json_reading import read_json
 from agent_sync.record.disk.cleanup import clean_workspace
 from agent_sync.record.disk.recorder import (
     Home,
@@ -24,7 +25,6 @@ from agent_sync.record.machine.model import Record
 from agent_sync.record.machine.states import TERMINAL, RecordMove
 from agent_sync.record.machine.templates import TaskStart, first_record, ready_record, steps_of
 from agent_sync.system import disk, files
-from agent_sync.system.json_reading import read_json
 from agent_sync.system.masking import masked
 from agent_sync.worktree import ATLAS_HOME, Place
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from agent_sync.errors import BadInput
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.plain.json_reading import read_json
 from agent_sync.quiet import answer as quiet
 from agent_sync.record.machine.machine import count_of
 from agent_sync.record.machine.model import Archive, Event, Record, Value
@@ -17,7 +18,6 @@ from agent_sync.record.machine.states import TERMINAL
 from agent_sync.record.receipts.receipt import Receipt
 from agent_sync.system import disk, files
 from agent_sync.system.disk import AfterPowerCut
-from agent_sync.system.json_reading import read_json
 from agent_sync.system.masking import masked
 from agent_sync.worktree import Place, spool_file
 

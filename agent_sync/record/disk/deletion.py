@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.plain.json_reading import read_json
 from agent_sync.record.machine.machine import head_of
 from agent_sync.record.machine.model import Record
 from agent_sync.system import disk, files
-from agent_sync.system.json_reading import read_json
 
 TOMBSTONES = "tombstones.jsonl"
 _TOMBSTONES_LOCK = "tombstones.lock"

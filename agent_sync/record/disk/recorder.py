@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from agent_sync.errors import BadConfig, BadInput, BadRecord
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.plain.json_reading import read_json
 from agent_sync.quiet import answer as quiet
 from agent_sync.record.crash.owner import SystemProcesses, client_process, is_above
 from agent_sync.record.disk.contents import TASK_JSON, outline
@@ -26,7 +27,6 @@ from agent_sync.settings import Settings
 from agent_sync.system import files
 from agent_sync.system.disk import AfterPowerCut
 from agent_sync.system.git import Git
-from agent_sync.system.json_reading import read_json
 from agent_sync.task.decision.situations import Crashed, WaitingForHuman
 from agent_sync.worktree import ATLAS_HOME, RECORD_POINTER, Place
 

@@ -6,9 +6,9 @@ from enum import Enum
 from typing import Any
 
 from agent_sync.errors import IllegalMove
+from agent_sync.plain.json_reading import canonical
 from agent_sync.record.machine.model import Details, Event, Record, StepContext, TaskStep
 from agent_sync.record.machine.states import ACTIVE, CLAIM_TO_CLOSE, RecordMove, RecordState, StepStatus
-from agent_sync.system.json_reading import canonical
 from agent_sync.system.masking import masked_values
 
 

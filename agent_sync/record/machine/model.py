@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from agent_sync.plain.fields import AfterValidator, AwareDatetime, Field
+from agent_sync.plain.json_reading import LARGEST_INTEGER, must_be_canonical
 from agent_sync.plain.model import Model
 from agent_sync.record.machine.states import (
     CheckpointCause,
@@ -14,7 +15,6 @@ from agent_sync.record.machine.states import (
     StepStatus,
 )
 from agent_sync.record.receipts.receipt import Receipt
-from agent_sync.system.json_reading import LARGEST_INTEGER, must_be_canonical
 
 VERSION: Literal["1.0"] = "1.0"
 

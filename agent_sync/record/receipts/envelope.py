@@ -5,9 +5,9 @@ import binascii
 from typing import Any
 
 from agent_sync.errors import BadReceipt
+from agent_sync.plain.json_reading import read_json
 from agent_sync.record.receipts.receipt import Receipt, from_values, signed_bytes
 from agent_sync.record.receipts.signing import RECEIPT_TYPE
-from agent_sync.system.json_reading import read_json
 
 
 def envelope_of(receipt: Receipt) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agent_sync.errors import BadKey, BadReceipt, BadRecord
+from agent_sync.plain.json_reading import NotCanonical, canonical, read_json
 from agent_sync.record.disk.contents import ARTIFACTS
 from agent_sync.record.disk.store import OpenRecord
 from agent_sync.record.machine.model import Event, Record
@@ -17,7 +18,6 @@ from agent_sync.record.receipts.integrity import BrokenAt
 from agent_sync.record.receipts.receipt import Receipt, ReceiptSlot, from_values
 from agent_sync.record.receipts.signing import Invalid, Unsigned, Valid, Verdict
 from agent_sync.system import files
-from agent_sync.system.json_reading import NotCanonical, canonical, read_json
 from agent_sync.task.decision.outside_text import escaped
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")

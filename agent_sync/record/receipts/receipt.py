@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 from agent_sync.errors import BadReceipt
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.plain.fields import Field, Refused
+from agent_sync.plain.json_reading import LARGEST_INTEGER, canonical
 from agent_sync.plain.model import Model
-from agent_sync.system.json_reading import LARGEST_INTEGER, canonical
 
 ReceiptKind = Literal["gate", "command"]
 _MINUTE, _HOUR = 60, 3600

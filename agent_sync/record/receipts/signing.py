@@ -4,6 +4,7 @@ import re
 
 from agent_sync.errors import BadInput
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.plain.json_reading import NotCanonical
 from agent_sync.record.receipts import ed25519
 from agent_sync.record.receipts.keys import MasterKey, receipt_path
 from agent_sync.record.receipts.receipt import (
@@ -18,7 +19,6 @@ from agent_sync.record.receipts.receipt import (
     moment_text,
     signed_bytes,
 )
-from agent_sync.system.json_reading import NotCanonical
 from agent_sync.system.masking import masked
 
 RECEIPT_TYPE = "application/vnd.agent-sync.receipt.v1+json"

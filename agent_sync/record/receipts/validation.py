@@ -8,6 +8,7 @@ from enum import Enum
 from typing import NamedTuple, assert_never
 
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.plain.json_reading import canonical
 from agent_sync.record.disk.recorder import Recorder
 from agent_sync.record.machine.machine import head_of, with_move
 from agent_sync.record.machine.model import Record
@@ -16,7 +17,6 @@ from agent_sync.record.observe.checkpoints import NewCheckpoint, is_wanted, step
 from agent_sync.record.receipts import keys
 from agent_sync.record.receipts.receipt import CommandRun, Receipt, ReceiptKind, ReceiptSlot, ReceiptSubject
 from agent_sync.record.receipts.signing import sign
-from agent_sync.system.json_reading import canonical
 
 VALIDATE = "validate"
 

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.plain.json_reading import read_json
 from agent_sync.setup.client.levels import Level, levels
 from agent_sync.system import files
-from agent_sync.system.json_reading import read_json
 from agent_sync.worktree import Place
 
 NAME = "agent-sync"

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.plain.json_reading import read_json
 from agent_sync.setup.install.edits import Edit
 from agent_sync.system import files
-from agent_sync.system.json_reading import read_json
 
 NAME = "install.json"
 VERSION = 1
