@@ -5,8 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from agent_sync.gates.config.document import Document
 from agent_sync.gates.config.model import Problem
-from agent_sync.gates.config.yaml12 import BadYaml, YamlDocument, load
+from agent_sync.gates.config.yaml_values import BadYaml, KeyPath
 from agent_sync.system import files
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from agent_sync.gates.config.tables import FileTable
 
 LARGEST = 1 << 20
-KeyPath = tuple[str | int, ...]
 Table = TypeVar("Table", bound="FileTable")
 
 
@@ -37,7 +37,7 @@ class Notes:
 class ConfigText:
     """One file as it was read: its values, and where each of them stands."""
 
-    def __init__(self, file: Path, document: YamlDocument, notes: Notes, *, offset: int = 0) -> None:
+    def __init__(self, file: Path, document: Document, notes: Notes, *, offset: int = 0) -> None:
         self.file = file
         self.notes = notes
         self._document = document
@@ -102,7 +102,7 @@ def read_config(
     if content is None:
         return None
     try:
-        return ConfigText(file, load(content), notes, offset=offset)
+        return ConfigText(file, Document(content), notes, offset=offset)
     except BadYaml as error:
         notes.error(file, error.line + offset, f"is not valid YAML: {error}")
         return None
