@@ -48,7 +48,7 @@ lint: $(VENV)/ready ## style, types, import layers, workflows, generated documen
 	$(BIN)/towncrier build --draft --version next >/dev/null
 
 # Decisions, rules, formats and texts: values in, values out. What needs a clone, a server or a process is left out.
-QUICK := task settings events \
+QUICK := task settings events plain \
   $(addprefix gates/test_, config.py definitions.py plan.py verdict.py) \
   $(addprefix leases/test_, any_content.py lease_rules.py) leases/test_lease_words.py \
   $(addprefix record/test_, advice.py canonical.py checkpoint.py hook_md_foreign_text.py record_machine.py \

@@ -4,18 +4,21 @@ import json
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
-
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.refs.values import Where
+from agent_sync.plain.fields import AfterValidator, AwareDatetime, BeforeValidator, Field
+from agent_sync.plain.model import Model
 from agent_sync.system.git import LONGEST_BRANCH
-from agent_sync.task.claim.model import Count, Moment, Name, Number, Ttl, writable
+from agent_sync.task.claim.model import Count, Number, Ttl, cut_name, in_calendar, writable
 
 SCHEMA_VERSION = 1
 FILE_NAME = "claim.json"
 # What a claim may take up; one of ours is a hundredth of it.
 LARGEST = 64 * 1024
 
+Moment = Annotated[AwareDatetime, AfterValidator(in_calendar)]
+# A name that people read; one that is too long is cut.
+Name = Annotated[str, BeforeValidator(cut_name), BeforeValidator(writable)]
 BranchName = Annotated[str, Field(max_length=LONGEST_BRANCH), BeforeValidator(writable)]
 Nonce = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 Sha = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})?$")]
@@ -36,10 +39,8 @@ class LeaseMode(StrEnum):
     MANUAL = "manual"
 
 
-class LeaseValue(BaseModel):
+class LeaseValue(Model, is_strict=True):
     """A value that is read strictly, never changes, and keeps what newer programs wrote beside it."""
-
-    model_config = ConfigDict(defer_build=True, frozen=True, extra="allow", strict=True)
 
 
 class Holder(LeaseValue):

@@ -5,8 +5,6 @@ import zlib
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from pydantic import ValidationError  # noqa: TID253  # beside the model, which needs it anyway
-
 from agent_sync.errors import BadLease, LeaseTooNew
 from agent_sync.leases.model import (
     FILE_NAME,
@@ -20,6 +18,7 @@ from agent_sync.leases.model import (
     Tip,
 )
 from agent_sync.leases.results import LeaseChange, LeaseRequest
+from agent_sync.plain.fields import Refused
 from agent_sync.task.claim.model import LARGEST_NUMBER, LONGEST_TTL_S, following
 
 ALLOWANCE_S = 60.0
@@ -191,7 +190,7 @@ def _next(before: Tip, changes: dict[str, object]) -> Lease:
     steps = {"prev": before.sha, "began": parent_of_renewal(before), "serial": following(before.lease.serial)}
     # Not copied, so that every value is checked.
     fields = {name: getattr(before.lease, name) for name in Lease.model_fields}
-    return Lease.model_validate(fields | (before.lease.model_extra or {}) | changes | steps)
+    return Lease.model_validate(fields | before.lease.model_extra | changes | steps)
 
 
 def parse(content: bytes, *, issue: int) -> Lease:
@@ -200,9 +199,9 @@ def parse(content: bytes, *, issue: int) -> Lease:
         raise BadLease(f"The claim of #{issue} cannot be read: {FILE_NAME} is larger than {LARGEST} bytes.")
     try:
         lease = Lease.model_validate_json(content)
-    except ValidationError as error:
+    except Refused as error:
         _refuse_newer(content, issue)
-        problem = error.errors()[0]
+        problem = error.details[0]
         field = ".".join(str(part) for part in problem["loc"]) or FILE_NAME
         raise BadLease(f"The claim of #{issue} cannot be read: {field}: {problem['msg']}.") from error
     if lease.issue != issue:

@@ -7,9 +7,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.plain.fields import Refused
 from agent_sync.settings.approvals import ApprovalRequest, Approvals
 from agent_sync.settings.authority import needs_approval
 from agent_sync.settings.problems import settings_error
@@ -164,31 +163,14 @@ def validated_settings(layers: Mapping[Origin, Tables], sources: Mapping[Origin,
             below = merged.get(table, {})
             merged[table] = below | section if isinstance(section, dict) and isinstance(below, dict) else section
     try:
-        return _validated(_with_floats(merged))
-    except ValidationError as error:
+        return Settings.model_validate(_with_floats(merged))
+    except Refused as error:
         by_key = {
             key: sources.get(origin) or f"AGENT_SYNC_{key.replace('.', '_').upper()}"
             for origin, tables in layers.items()
             for key, _ in _keys(tables)
         }
         raise settings_error(error, by_key) from error
-
-
-def _validated(tables: Tables) -> Settings:
-    """Return the settings; only the tables in which something is set are read, unless there is something to refuse."""
-    kinds = {table: Settings.model_fields[table].annotation for table in tables if table in Settings.model_fields}
-    try:
-        if len(kinds) == len(tables) and "templates" not in tables:
-            return Settings.model_construct(
-                **{
-                    table: kind.model_validate(tables[table])  # type: ignore[union-attr]  # every field is a Section
-                    for table, kind in kinds.items()
-                }
-            )
-    except ValidationError:
-        # Everything that is wrong is told at once, in whatever table.
-        pass
-    return Settings.model_validate(tables)
 
 
 def _with_floats(tables: Tables) -> Tables:

@@ -2,16 +2,15 @@
 
 from collections.abc import Mapping
 
-from pydantic import ValidationError
-
 from agent_sync.errors import BadConfig
+from agent_sync.plain.fields import Refused
 from agent_sync.settings.tables import Settings, Template
 
 
-def settings_error(error: ValidationError, sources: Mapping[str, str]) -> BadConfig:
+def settings_error(error: Refused, sources: Mapping[str, str]) -> BadConfig:
     """Return the error with every problem by name; `sources` says which file or variable set a key."""
     found = []
-    for detail in error.errors():
+    for detail in error.details:
         where = detail["loc"]
         key = ".".join(str(part) for part in where[:2])
         source = sources.get(key) or sources.get(str(where[0])) or next(iter(sources.values()), "settings")
@@ -35,5 +34,5 @@ def _problem(where: tuple[int | str, ...], message: str, kind: str) -> str:
         return f"{name}: {message}"
     section = Settings.model_fields[str(where[0])].annotation if len(where) > 1 else Settings
     section = Template if where[0] == "templates" else section
-    known = list(section.model_fields)  # type: ignore[union-attr]
+    known = list(section.model_fields)
     return f"{name} is not a setting.{nearest(str(where[-1]), known)}"

@@ -93,7 +93,7 @@ def variables() -> dict[str, tuple[str, str]]:
         for table, section in Settings.model_fields.items()
         # Templates have names of the user's own: only a file can set them.
         if table != "templates"
-        for key in section.annotation.model_fields  # type: ignore[union-attr]  # every field is a Section
+        for key in section.annotation.model_fields
     }
 
 
@@ -120,7 +120,7 @@ def from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
 
 def from_text(table: str, key: str, text: str) -> object:
     """Read a text as TOML would, and fall back to the text itself for words."""
-    wanted = Settings.model_fields[table].annotation.model_fields[key].annotation  # type: ignore[union-attr]
+    wanted = Settings.model_fields[table].annotation.model_fields[key].annotation
     if wanted is str or wanted in (Literal["now", "later"], Literal["remote", "clone"]):
         return text
     if _PLAIN.fullmatch(text):

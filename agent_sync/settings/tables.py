@@ -3,7 +3,8 @@
 import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from agent_sync.plain.fields import AfterValidator, Field
+from agent_sync.plain.model import Model
 
 USUAL_BRANCH = "claude/{slug}-{issue}"
 # Parts between slashes that begin with a letter or digit, of characters that mean nothing to git or a shell.
@@ -16,10 +17,8 @@ Texts = Annotated[tuple[Annotated[str, Field(min_length=1, max_length=500)], ...
 Status = Annotated[str, Field(max_length=200, description="Empty where the board has none: the card then stays")]
 
 
-class Section(BaseModel):
+class Section(Model, keeps_unknown=False, is_strict=True):
     """A table of the settings file: every key known, every value of its exact type."""
-
-    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", strict=True)
 
 
 class ProjectSettings(Section):
@@ -282,19 +281,19 @@ class GitHubSettings(Section):
 class Settings(Section):
     """Everything that can be set for one repository."""
 
-    project: ProjectSettings = ProjectSettings.model_construct()
-    board: BoardSettings = BoardSettings.model_construct()
-    pr: PullSettings = PullSettings.model_construct()
-    notify: NotifySettings = NotifySettings.model_construct()
-    fleet: FleetSettings = FleetSettings.model_construct()
-    checks: ChecksSettings = ChecksSettings.model_construct()
-    reviews: ReviewSettings = ReviewSettings.model_construct()
-    idle: IdleSettings = IdleSettings.model_construct()
-    hooks: HooksSettings = HooksSettings.model_construct()
-    gate: GateSettings = GateSettings.model_construct()
-    git: GitSettings = GitSettings.model_construct()
-    lease: LeaseSettings = LeaseSettings.model_construct()
-    worker: WorkerSettings = WorkerSettings.model_construct()
-    github: GitHubSettings = GitHubSettings.model_construct()
-    record: RecordSettings = RecordSettings.model_construct()
-    templates: dict[str, Template] = Field(default={}, max_length=100)
+    project: ProjectSettings = ProjectSettings()
+    board: BoardSettings = BoardSettings()
+    pr: PullSettings = PullSettings()
+    notify: NotifySettings = NotifySettings()
+    fleet: FleetSettings = FleetSettings()
+    checks: ChecksSettings = ChecksSettings()
+    reviews: ReviewSettings = ReviewSettings()
+    idle: IdleSettings = IdleSettings()
+    hooks: HooksSettings = HooksSettings()
+    gate: GateSettings = GateSettings()
+    git: GitSettings = GitSettings()
+    lease: LeaseSettings = LeaseSettings()
+    worker: WorkerSettings = WorkerSettings()
+    github: GitHubSettings = GitHubSettings()
+    record: RecordSettings = RecordSettings()
+    templates: Annotated[dict[str, Template], Field(max_length=100)] = {}  # noqa: RUF012  # each value gets its own

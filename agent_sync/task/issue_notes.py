@@ -1,21 +1,18 @@
 """Keeps what people wrote about the claimed issue, so that a new session can be told of it without asking GitHub."""
 
-from dataclasses import replace
-from functools import cache
+import json
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError
+from agent_sync.plain import ordinary
 from agent_sync.system import files
 from agent_sync.system.disk import AfterPowerCut
 from agent_sync.system.masking import masked, secrets_of
 from agent_sync.task.decision.feedback.reviews import Remark
 from agent_sync.task.decision.issue_brief import IssueBrief, RelatedIssue
 from agent_sync.worktree import ISSUE_NOTE, Place
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
 
 # More than this of one text is nobody's to read at once.
 _LONGEST = 20_000
@@ -26,10 +23,11 @@ def keep_brief(context: Context, brief: IssueBrief | None, place: Place | None =
     if brief is None:
         return None
     safe = without_secrets(context, brief)
+    content = json.dumps(asdict(safe), ensure_ascii=False).encode(errors="replace")
     directory = Path((place or context.place).state_dir)
     try:
         files.state_directory(directory)
-        files.write_atomic(directory / ISSUE_NOTE, _format().dump_json(safe), after_cut=AfterPowerCut.ANY)
+        files.write_atomic(directory / ISSUE_NOTE, content, after_cut=AfterPowerCut.ANY)
     except (OSError, AgentSyncError):
         pass
     return safe
@@ -39,18 +37,20 @@ def kept_brief(place: Place, issue: int) -> IssueBrief | None:
     """Return what was last read of an issue in this worktree."""
     try:
         found = files.read_own(Path(place.state_dir) / ISSUE_NOTE)
-        brief = _format().validate_json(found) if found else None
+        brief = _brief_in(found) if found else None
     except (OSError, files.NotPlain, ValueError):
         return None
     return brief if brief is not None and brief.number == issue else None
 
 
-@cache
-def _format() -> "TypeAdapter[IssueBrief]":
-    """Return how the file is written and checked."""
-    from pydantic import TypeAdapter
+def _brief_in(content: bytes) -> IssueBrief:
+    """Return what the file says; what is not as it was written is for pydantic to judge."""
+    try:
+        return ordinary.read_json(IssueBrief, content)
+    except ordinary.NotOrdinary:
+        from pydantic import TypeAdapter
 
-    return TypeAdapter(IssueBrief)
+        return TypeAdapter(IssueBrief).validate_json(content)
 
 
 def without_secrets(context: Context, brief: IssueBrief) -> IssueBrief:

@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 from support.records import NASTY, NOW, after, at_step, rich_record
 
 from agent_sync.record.machine.model import Record, Recovery
-from agent_sync.record.machine.states import RecordMove, RecordState, RecoveryAdvice
+from agent_sync.record.machine.states import CrashType, RecordMove, RecordState, RecoveryAdvice
 from agent_sync.record.page.render import UNSIGNED, VALID, render
 from agent_sync.task.decision.outside_text import code
 
@@ -47,7 +47,7 @@ def states(text: str | None) -> list[Record]:
     why = text if text is not None else "reason"
     recovery = {
         "detected_at": NOW,
-        "crash_type": "signal",
+        "crash_type": CrashType.SIGNAL,
         "last_known_state": RecordState.STEP_RUNNING,
         "was_validating": False,
         "reason": why,
@@ -58,7 +58,7 @@ def states(text: str | None) -> list[Record]:
         crashed.model_copy(
             update={
                 "recovery": Recovery.model_validate(
-                    {**recovery, "recommended_action": action, "last_checkpoint_id": point}, strict=False
+                    {**recovery, "recommended_action": action, "last_checkpoint_id": point}
                 )
             }
         )

@@ -130,7 +130,7 @@ def test_signature_has_one_spelling(spelled):
 
 
 CHANGES = {
-    "other scheme": ({"schema_name": "agent-sync/receipt/2"}, "schema"),
+    "other scheme": ({"schema": "agent-sync/receipt/2"}, "schema"),
     "other algorithm": ({"algorithm": "none"}, "algorithm"),
     "other task's key": ({"key_path": "m/44'/236'/0'/1'/2'"}, "key path"),
     "no path": ({"key_path": "m/../.."}, "key path"),

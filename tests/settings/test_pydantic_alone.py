@@ -6,8 +6,8 @@ import sys
 
 PROGRAM = """
 import json, sys
-from agent_sync.settings.tables import Settings
-Settings.model_validate({"project": {"number": 1}})
+from agent_sync.settings import Settings
+Settings.model_json_schema()
 built = "importlib.metadata" in sys.modules
 import pydantic.plugin._loader as loader
 print(json.dumps([built, loader.PYDANTIC_ENTRY_POINT_GROUP]))

@@ -121,8 +121,7 @@ def receipt(record: Record, **fields: Any) -> Receipt:
         "algorithm": "ed25519",
         "signature": "0" * 128,
     }
-    schema = next(name for name in Receipt.model_json_schema()["properties"] if "schema" in name)
-    return Receipt.model_validate(values | {schema: "agent-sync/receipt/1"} | fields, strict=False)
+    return Receipt.model_validate(values | {"schema": "agent-sync/receipt/1"} | fields)
 
 
 def rich_record(text: str | None = None) -> Record:

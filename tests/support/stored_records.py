@@ -69,9 +69,7 @@ def checkpoint(number: int) -> Checkpoint:
 
 def receipt(number: int, receipt_id: str = "") -> Receipt:
     """Return a receipt that nobody has signed."""
-    texts = dict.fromkeys(
-        field.alias or name for name, field in Receipt.model_fields.items() if field.annotation is str
-    )
+    texts = dict.fromkeys(name for name, field in Receipt.model_fields.items() if field.annotation is str)
     values: dict[str, Any] = dict.fromkeys(texts, "x") | {
         "receipt_id": receipt_id or f"rcpt-{number:03d}",
         "exit_code": 0,

@@ -121,3 +121,12 @@ def test_work_left_on_a_hook_by_an_older_version_is_not_lost():
     assert (left.is_lost, left.is_left, left.lease.left_on) == (False, True, "main/w1")
     lost = parsed(lease=lease | {"lost_to": "ann since noon"})
     assert (lost.is_lost, lost.is_left, lost.may_act) == (True, False, False)
+
+
+def test_unknown_field_without_end_is_refused():
+    """A field of somebody else's that is nested too deeply to be written again is refused, not a crash."""
+    content = json.dumps(json.loads(claim().to_json()) | {"theirs": 0}).replace(
+        '"theirs": 0', f'"theirs": {"[" * 800 + "]" * 800}'
+    )
+    with pytest.raises(BadClaim, match="nested too deeply"):
+        parse(content.encode(), file=".agent-claim.json")

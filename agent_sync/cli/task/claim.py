@@ -253,7 +253,7 @@ def _values(taken: Taken) -> dict[str, object]:
         "trouble": taken.trouble,
         "restored": taken.is_restored,
         "held_already": taken.is_held_already,
-        "lease": json.loads(taken.claim.lease.model_dump_json()) if taken.claim.lease else None,
+        "lease": taken.claim.lease.model_dump(mode="json") if taken.claim.lease else None,
         "scope": taken.scope,
         "issue": brief_values(taken.brief) if taken.brief else None,
     }

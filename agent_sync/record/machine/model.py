@@ -3,8 +3,8 @@
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
-
+from agent_sync.plain.fields import AfterValidator, AwareDatetime, Field
+from agent_sync.plain.model import Model
 from agent_sync.record.machine.states import (
     CheckpointCause,
     CrashType,
@@ -29,10 +29,8 @@ Moment = Annotated[AwareDatetime, Field(ge=_EARLIEST, lt=_LATEST)]
 Details = Annotated[dict[str, Any], AfterValidator(must_be_canonical)]
 
 
-class Value(BaseModel):
+class Value(Model, keeps_unknown=False, is_strict=True):
     """A part of the record; unknown fields are errors, because the digest could not vouch for them."""
-
-    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", strict=True)
 
 
 class TaskStep(Value):
@@ -105,7 +103,7 @@ class Event(Value):
     to_state: RecordState
     trigger: RecordMove
     step_name: str = ""
-    details: Details = {}
+    details: Details = {}  # noqa: RUF012  # each value gets its own
     prev: Hash
     hash: Hash
 
@@ -202,16 +200,16 @@ class Record(Value):
     issue_number: Annotated[int, Field(ge=1, le=LARGEST_INTEGER)] | None = None
     branch: str = ""
     worktree: str
-    owner: Owner = Owner.model_construct()
+    owner: Owner = Owner()
     history: tuple[Event, ...] = ()
-    archive: Archive = Archive.model_construct()
+    archive: Archive = Archive()
     recovery: Recovery | None = None
     recoveries_without_progress: Index = 0
     receipts: tuple[Receipt, ...] = ()
     receipts_total: Index = 0
     checkpoints: tuple[Checkpoint, ...] = ()
     checkpoints_total: Index = 0
-    reflogs: dict[Ascii, ReflogPosition] = {}
+    reflogs: dict[Ascii, ReflogPosition] = {}  # noqa: RUF012  # each value gets its own
     resumed_from: str = ""
     # Added after 1.0 was first written: these are left out of the digest where they are not set.
     claim: ClaimNote | None = None

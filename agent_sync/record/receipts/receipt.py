@@ -3,10 +3,10 @@
 from datetime import UTC, datetime
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
 from agent_sync.errors import BadReceipt
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.plain.fields import Field, Refused
+from agent_sync.plain.model import Model
 from agent_sync.system.json_reading import LARGEST_INTEGER, canonical
 
 ReceiptKind = Literal["gate", "command"]
@@ -77,14 +77,12 @@ ALGORITHM = "ed25519"
 Number = Annotated[int, Field(ge=-LARGEST_INTEGER, le=LARGEST_INTEGER)]
 
 
-class Receipt(BaseModel):
+class Receipt(Model, keeps_unknown=False, is_strict=True):
     """Proof that a command ran and how it ended.
 
     Types are checked here and meaning in `signing.verify`: a receipt that someone changed can still be read, and shown
     as what it is.
     """
-
-    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", strict=True, serialize_by_alias=True)
 
     receipt_id: str
     step_name: str
@@ -108,8 +106,7 @@ class Receipt(BaseModel):
     attempt: Number
     task_index: Number
     receipt_index: Number
-    # The plain name belongs to pydantic.
-    schema_name: str = Field(alias="schema")
+    schema: str
     algorithm: str
     key_path: str
     public_key: str
@@ -137,6 +134,6 @@ def from_values(values: object) -> Receipt:
     """Turn stored values into a receipt, or say which field is wrong."""
     try:
         return Receipt.model_validate(values)
-    except ValidationError as error:
-        problems = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'it'}: {one['msg']}" for one in error.errors())
+    except Refused as error:
+        problems = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'it'}: {one['msg']}" for one in error.details)
         raise BadReceipt(f"This is not a valid receipt ({problems}).") from error

@@ -125,7 +125,7 @@ def verify(receipt: Receipt, *, trusted_account: str | None, slot: ReceiptSlot |
 
 def _strangeness(receipt: Receipt, slot: ReceiptSlot | None) -> str:
     """Say what makes this something other than a receipt for its place."""
-    if receipt.schema_name != SCHEMA:
+    if receipt.schema != SCHEMA:
         return f"its schema is not {SCHEMA}"
     if receipt.algorithm != ALGORITHM:
         return f"its algorithm is not {ALGORITHM}"

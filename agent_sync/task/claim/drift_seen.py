@@ -3,7 +3,8 @@
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from agent_sync.plain.fields import Field
+from agent_sync.plain.model import Model
 
 
 class IssueChange(StrEnum):
@@ -15,10 +16,8 @@ class IssueChange(StrEnum):
     GONE = "gone"
 
 
-class DriftSeen(BaseModel):
+class DriftSeen(Model):
     """What others had changed when the pull request was last looked at; empty where they had not."""
-
-    model_config = ConfigDict(defer_build=True, frozen=True, extra="allow")
 
     base: Annotated[str, Field(description="The base branch that somebody chose instead")] = ""
     foreign_head: Annotated[str, Field(description="The pull request's head, pushed by somebody else")] = ""
@@ -33,4 +32,4 @@ class DriftSeen(BaseModel):
     is_revert_merged: Annotated[bool, Field(description="The merge was taken back")] = False
 
 
-NO_DRIFT = DriftSeen.model_construct()
+NO_DRIFT = DriftSeen()

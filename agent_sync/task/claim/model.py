@@ -5,18 +5,9 @@ import re
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    AwareDatetime,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationError,
-    model_validator,
-)
-
 from agent_sync.errors import BadClaim, ClaimTooNew
+from agent_sync.plain.fields import AfterValidator, BeforeValidator, Field, Refused
+from agent_sync.plain.model import Model
 from agent_sync.task.claim.drift_seen import DriftSeen
 from agent_sync.task.claim.phases import Phase, WithheldBy
 
@@ -47,14 +38,14 @@ DOCUMENTED = (
 )
 
 
-def _in_calendar(moment: datetime) -> datetime:
+def in_calendar(moment: datetime) -> datetime:
     """Return a moment in UTC; outside of these years sums of times would leave every calendar."""
     if not FIRST_YEAR <= moment.year <= LAST_YEAR:
         raise ValueError(f"the year must be between {FIRST_YEAR} and {LAST_YEAR}")
     return moment.astimezone(UTC)
 
 
-def _at_most_a_month(value: object) -> object:
+def at_most_a_month(value: object) -> object:
     """Return a length of time that is no longer than any lease may last."""
     return min(value, LONGEST_TTL_S) if isinstance(value, int | float) else value
 
@@ -64,7 +55,8 @@ def writable(value: object) -> object:
     return value.encode(errors="replace").decode() if isinstance(value, str) else value
 
 
-def _cut_name(value: object) -> object:
+def cut_name(value: object) -> object:
+    """Cut a name that is too long for people to read."""
     return value[:LONGEST_NAME] if isinstance(value, str) else value
 
 
@@ -73,11 +65,7 @@ def following(number: int) -> int:
     return min(number + 1, LARGEST_NUMBER)
 
 
-InCalendar = AfterValidator(_in_calendar)
-Moment = Annotated[AwareDatetime, InCalendar]
-Ttl = Annotated[float, Field(gt=0, allow_inf_nan=False), BeforeValidator(_at_most_a_month)]
-# A name that people read; one that is too long is cut.
-Name = Annotated[str, BeforeValidator(_cut_name), BeforeValidator(writable)]
+Ttl = Annotated[float, Field(gt=0, allow_inf_nan=False), BeforeValidator(at_most_a_month)]
 
 
 def _moment_or_never(value: object) -> datetime | None:
@@ -99,13 +87,12 @@ def _moment(value: object) -> object:
     return _moment_or_never(value) or value
 
 
+Past = Annotated[datetime, BeforeValidator(_moment), AfterValidator(in_calendar)]
 MomentOrNever = Annotated[datetime | None, BeforeValidator(_moment_or_never)]
 
 
-class ChecksSeen(BaseModel):
+class ChecksSeen(Model):
     """What the last look at the checks found, for the status line."""
-
-    model_config = ConfigDict(defer_build=True, frozen=True, extra="allow")
 
     sha: str
     passed: Annotated[int, Field(ge=0, le=LARGEST_NUMBER)]
@@ -116,10 +103,8 @@ class ChecksSeen(BaseModel):
     approval_url: Annotated[str, Field(description="A workflow run that waits for approval")] = ""
 
 
-class FeedbackSeen(BaseModel):
+class FeedbackSeen(Model):
     """What stood against a merge when the pull request was last looked at, apart from its checks."""
-
-    model_config = ConfigDict(defer_build=True, frozen=True, extra="allow")
 
     changes_requested_by: Annotated[tuple[str, ...], Field(strict=False, description="Who wants changes")] = ()
     is_conflicting: Annotated[bool, Field(description="It conflicts with its base branch")] = False
@@ -131,10 +116,8 @@ class FeedbackSeen(BaseModel):
     ejected: Annotated[str, Field(description="Why it was taken out of the merge queue")] = ""
 
 
-class FailuresSeen(BaseModel):
+class FailuresSeen(Model):
     """What is remembered of failing checks between looks: what was read, how often it came back, what was rerun."""
-
-    model_config = ConfigDict(defer_build=True, frozen=True, extra="allow")
 
     sha: Annotated[str, Field(description="The commit they failed on")] = ""
     runs: Annotated[tuple[str, ...], Field(strict=False, description="The failed runs whose logs were read")] = ()
@@ -149,23 +132,18 @@ class FailuresSeen(BaseModel):
         return self.rounds >= MOST_ROUNDS
 
 
-class WithheldNote(BaseModel):
+class WithheldNote(Model):
     """Why the last attempt to open the pull request, or to close the issue, came to nothing."""
-
-    model_config = ConfigDict(defer_build=True, frozen=True, extra="allow")
 
     by: Annotated[WithheldBy, Field(strict=False, description="What withholds it")]
     reason: Annotated[str, Field(description="Why, as a sentence")]
 
 
-class LeaseNote(BaseModel):
+class LeaseNote(Model):
     """What this worktree must remember of the lease that makes the claim hold against others."""
 
-    model_config = ConfigDict(defer_build=True, frozen=True, extra="allow")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _left(cls, values: Any) -> Any:
+    @staticmethod
+    def as_now(values: Any) -> Any:
         """Read a note of 0.1.0, which called work that was left on a hook a loss."""
         lost_to = values.get("lost_to") if isinstance(values, dict) else None
         found = _LEFT_BEFORE.fullmatch(lost_to) if isinstance(lost_to, str) else None
@@ -177,17 +155,17 @@ class LeaseNote(BaseModel):
     epoch: Annotated[Number, Field(description="How many holders the issue has had, this one included")]
     nonce: Annotated[str, Field(min_length=1, max_length=200, description="Tells this holding from every other")]
     sha: Annotated[str, Field(max_length=200, description="The claim commit last seen; a hint only")] = ""
-    renewed_at: Annotated[datetime, BeforeValidator(_moment), InCalendar, Field(description="Last sign of life")]
+    renewed_at: Annotated[
+        datetime, BeforeValidator(_moment), AfterValidator(in_calendar), Field(description="Last sign of life")
+    ]
     ttl_s: Annotated[Ttl, Field(description="How long it lasts without one")]
     mode: Annotated[Literal["auto", "manual"], Field(description="A manual lease never expires")] = "manual"
     lost_to: Annotated[str, Field(description="Who holds the issue now, once the lease is lost")] = ""
     left_on: Annotated[str, Field(description="The worker on whose hook the work was left")] = ""
 
 
-class Claim(BaseModel):
+class Claim(Model, is_strict=True):
     """One task held by one agent, from claim to close."""
-
-    model_config = ConfigDict(defer_build=True, frozen=True, extra="allow", strict=True)
 
     schema_version: Annotated[Literal[1], Field(description="Always 1")]
     item_id: Annotated[Text, Field(description="The task's item on the board; a hint only")] = ""
@@ -265,8 +243,11 @@ def parse(content: bytes, *, file: str) -> Claim:
         )
     try:
         return Claim.model_validate(values)
-    except ValidationError as error:
-        problems = "; ".join(_problem(detail) for detail in error.errors())
+    except RecursionError as error:
+        message = f"{file} is nested too deeply. The file was left as it is and nothing was done on GitHub."
+        raise BadClaim(message, helps="correct the file, then run `agent-sync status`") from error
+    except Refused as error:
+        problems = "; ".join(_problem(detail) for detail in error.details)
         raise BadClaim(
             f"{file}: {problems}. The file was left as it is and nothing was done on GitHub.",
             helps="correct the file, then run `agent-sync status`",

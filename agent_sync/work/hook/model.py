@@ -7,8 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 from pydantic.alias_generators import to_camel
 
 from agent_sync.lazy_dataclasses import dataclass
-from agent_sync.leases.model import BranchName
-from agent_sync.task.claim.model import Count, Moment, Name, Number
+from agent_sync.work.hook.limits import BranchName, Count, Moment, Name, Number
 from agent_sync.work.hook.states import WorkState
 
 SCHEMA_VERSION: Literal[1] = 1

@@ -1,0 +1,1 @@
+"""Values with checked fields, read without pydantic where they are ordinary; see `model.py`."""
