@@ -10,6 +10,8 @@ HOOKS = ("on-stop", "on-idle", "session-start", "on-prompt", "on-tool")
 END = "on-end"
 # Their input holds what the agent or the human said last.
 SPOKEN = ("on-stop", "on-prompt")
+# Commands that end as soon as hooks, but for the programs they wait for.
+SHORT = ("gate", "gauntlet")
 # What Claude Code runs: it must never fail.
 RUN_BY_CLIENT = (*HOOKS, END, "statusline", "stop-hook")
 
@@ -30,6 +32,8 @@ def main() -> None:
     elif sys.argv[1:3] in (["gate", "stop-hook"], ["gauntlet", "stop-hook"]) and "--help" not in sys.argv:
         stop_gate()
     else:
+        if sys.argv[1:2] and sys.argv[1] in SHORT:
+            collect_rarely()
         from agent_sync.cli.app import run
 
         run()

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_sync import settings as settings_file
@@ -16,7 +17,7 @@ from agent_sync.system.processes import Processes
 from agent_sync.task.claim.store import ClaimStore
 from agent_sync.task.notes import Memory
 from agent_sync.task.outbox import Outbox
-from agent_sync.worktree import CLAIM_NAME, Place
+from agent_sync.worktree import CLAIM_NAME, Place, record_pointer
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -106,6 +107,12 @@ class Context:
         from agent_sync.gateway.transport.git_credentials import git_variables
 
         return git_variables(self, address)
+
+    @property
+    def may_have_record(self) -> bool:
+        """Whether the record is worth looking for: without claim and pointer there is nothing to keep."""
+        has_pointer = Path(record_pointer(self.place)).exists()
+        return self.settings.record.enabled and (has_pointer or self.store.file.exists())
 
     @cached_property
     def recorder(self) -> "Recorder":

@@ -13,7 +13,6 @@ from typing import get_args
 import click
 from document_types import document_types
 from plugin_files import leftover_pages, plugin_files
-from pydantic import BaseModel
 from scale_tables import scale_tables
 
 from agent_sync.cli.app import LazyGroup, app
@@ -21,6 +20,7 @@ from agent_sync.cli.help import errors_by_code, exit_code_lines
 from agent_sync.cli.table import HOOK_COMMANDS
 from agent_sync.cli.trouble import WHAT_HELPS
 from agent_sync.gates.config.tables import CheckFile, ConfigFile, ReviewFile
+from agent_sync.plain.model import Model
 from agent_sync.settings import Settings, variables
 from agent_sync.settings.authority import decides
 from agent_sync.task.claim.model import Claim
@@ -125,7 +125,7 @@ def _page(command: click.Command, context: click.Context) -> str:
     return f"## {context.command_path}\n\n```\n{command.get_help(context).rstrip()}\n```"
 
 
-def schema(model: type[BaseModel], title: str) -> str:
+def schema(model: type[Model], title: str) -> str:
     """Return the JSON Schema of a file people write."""
     values = {"$schema": "https://json-schema.org/draft/2020-12/schema", **model.model_json_schema(), "title": title}
     return json.dumps(values, indent=2, ensure_ascii=False) + "\n"

@@ -5,7 +5,6 @@ import click
 from agent_sync import settings as settings_file
 from agent_sync.context import Context, context_at
 from agent_sync.errors import AgentSyncError, BadConfig, BadInput
-from agent_sync.events.parts.record import keep_record
 from agent_sync.quiet import answer as quiet
 from agent_sync.settings.approvals import held_back_line
 from agent_sync.task.claim.model import Claim
@@ -34,9 +33,11 @@ def context_here(*, keeps_record: bool = True) -> Context:
 
 def _keep_record(context: Context) -> None:
     """Bring the recovery record up to date when the command has done its work; trouble is told at once."""
-    if context.store.refusal:
-        # The command has said so already.
+    if context.store.refusal or not context.may_have_record:
+        # The command has said so already, or there is nothing to keep.
         return
+    from agent_sync.events.parts.record import keep_record
+
     try:
         keep_record(context)
     except (AgentSyncError, OSError) as error:

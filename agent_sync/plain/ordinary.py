@@ -25,6 +25,8 @@ _JSON = frozenset({str, int, float, bool, NoneType})
 _MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{6})?Z")
 # Whole numbers up to here are exact as floats.
 _EXACT = 2**53
+# What is no space here is none there either.
+_SOMETHING = r"\S"
 _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
     "ge": lambda value, limit: value >= limit,
     "gt": lambda value, limit: value > limit,
@@ -33,7 +35,9 @@ _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
     "min_length": lambda value, limit: len(value) >= limit,
     "max_length": lambda value, limit: len(value) <= limit,
     # pydantic's expressions differ from these in what a line end and a letter of other scripts match.
-    "pattern": lambda value, limit: value.isascii() and "\n" not in value and re.search(limit, value) is not None,
+    "pattern": lambda value, limit: (
+        (limit == _SOMETHING or (value.isascii() and "\n" not in value)) and re.search(limit, value) is not None
+    ),
 }
 
 

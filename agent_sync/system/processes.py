@@ -23,7 +23,8 @@ _LATEST_BEGINNING = 60.0
 GRACE = 2.0
 # Beyond that, what a warden gets to end what has left the group.
 WARDEN_GRACE = 4.0
-WARDEN = Path(__file__).with_name("warden.py")
+# Imported, so that it is not compiled for every program.
+BEGINNING = "import sys; sys.path.insert(0, sys.argv.pop(1)); import warden; warden.main()"
 
 
 @dataclass(frozen=True)
@@ -207,7 +208,8 @@ def _has_wardens() -> bool:
 def _held_command(descriptor: int) -> list[str]:
     """Return what lets a command begin at a byte from the descriptor, and looks after it where the system can."""
     if _has_wardens():
-        return [sys.executable, "-I", "-S", str(WARDEN), str(descriptor), str(GRACE)]
+        here = str(Path(__file__).parent)
+        return [sys.executable, "-I", "-S", "-c", BEGINNING, here, str(descriptor), str(GRACE)]
     return ["sh", "-c", _HELD, str(descriptor)]
 
 

@@ -1,16 +1,19 @@
-"""Runs one program and ends all that came of it, also what left its session; a script of its own, never imported.
+"""Runs one program and ends all that came of it, also what left its session; a process of its own imports nothing else.
 
 On Linux, whoever declares itself a subreaper becomes the parent of every orphan below it. So nothing that the program
 starts can get away: when the program has ended, or whoever waits for it is gone, what is left is ended too.
 
-    python -I -S warden.py <descriptor> <grace> <program> <argument>...
+    python -I -S -c <BEGINNING> <this folder> <descriptor> <grace> <program> <argument>...
 
 The program begins when a byte comes through the descriptor; the end of that pipe means that its writer is gone.
+
+One of these starts with every gate, so it loads what the interpreter is built with rather than `os`, `signal` and
+`ctypes`, which are made of it and take as long to load as the interpreter to start.
 """
 
-import os
+import _signal as signal  # type: ignore[import-not-found]  # nobody describes its types
+import posix
 import select
-import signal
 import sys
 import time
 
@@ -31,9 +34,9 @@ class Warden:
         self._child = 0
         self._status: int | None = None
         self._wanted = 0
-        self._awake, wake = os.pipe()
+        self._awake, wake = posix.pipe()
         for end in (self._awake, wake):
-            os.set_blocking(end, False)
+            posix.set_blocking(end, False)
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
         for number in (signal.SIGTERM, signal.SIGUSR1):
             signal.signal(number, self._note_end_request)
@@ -53,8 +56,8 @@ class Warden:
         while self._status is None and not self._wanted:
             for descriptor, _ in poll.poll():
                 if descriptor == self._awake:
-                    os.read(self._awake, 4096)
-                elif os.read(self._held, 1):
+                    posix.read(self._awake, 4096)
+                elif posix.read(self._held, 1):
                     self._begin()
                 else:
                     self._wanted = signal.SIGTERM
@@ -63,23 +66,25 @@ class Warden:
         return self._status if self._status is not None else TERMINATED << 8
 
     def _begin(self) -> None:
-        self._child = self._child or os.fork()
         if self._child:
             return
-        for number in CHANGED:
-            signal.signal(number, signal.SIG_DFL)
-        os.close(self._held)
         try:
-            os.execvpe(self._command[0], self._command, _environment())  # noqa: S606  # the caller answers for it
+            self._child = posix.posix_spawnp(
+                self._command[0],
+                self._command,
+                _environment(),
+                file_actions=[(posix.POSIX_SPAWN_CLOSE, self._held)],
+                setsigdef=CHANGED,
+            )
         except OSError as error:
-            os.write(2, os.fsencode(f"{self._command[0]}: {error.strerror}\n"))
-            os._exit(NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE)
+            posix.write(2, f"{self._command[0]}: {error.strerror}\n".encode(errors="surrogateescape"))
+            self._status = (NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE) << 8
 
     def _reap(self) -> bool:
         """Take note of everything that has ended; tell whether anything is left."""
         while True:
             try:
-                pid, status = os.waitpid(-1, os.WNOHANG)
+                pid, status = posix.waitpid(-1, posix.WNOHANG)
             except ChildProcessError:
                 return False
             if pid == 0:
@@ -101,9 +106,9 @@ class Warden:
 
     @staticmethod
     def _send(number: int) -> None:
-        for pid in descendants(os.getpid()):
+        for pid in descendants(posix.getpid()):
             try:
-                os.kill(pid, number)
+                posix.kill(pid, number)
             except OSError:
                 continue
 
@@ -111,7 +116,7 @@ class Warden:
 def descendants(top: int) -> list[int]:
     """Return the processes below one, as far as this user can see them."""
     below: dict[int, list[int]] = {}
-    for name in os.listdir("/proc"):
+    for name in posix.listdir("/proc"):
         if name.isdigit():
             below.setdefault(_parent(name), []).append(int(name))
     found, ahead = [], [top]
@@ -139,10 +144,22 @@ def _environment() -> dict[bytes, bytes]:
 
 
 def _control(option: int, value: int) -> None:
+    arguments = (option, value, 0, 0, 0)
+    try:
+        import _ctypes
+
+        here = _ctypes.dlopen(None, 0)  # type: ignore[arg-type]  # what this program itself is linked with
+        _ctypes.call_function(_ctypes.dlsym(here, "prctl"), arguments)
+    except (ImportError, OSError, AttributeError):
+        _control_by_ctypes(arguments)
+
+
+def _control_by_ctypes(arguments: tuple[int, ...]) -> None:
+    """Do the same in an interpreter that is made otherwise."""
     try:
         import ctypes
 
-        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+        ctypes.CDLL(None).prctl(*arguments)
     except (ImportError, OSError, AttributeError):
         return
 
@@ -150,15 +167,11 @@ def _control(option: int, value: int) -> None:
 def main() -> None:
     """Run the program that the arguments name, and end as it ended."""
     status = Warden(int(sys.argv[1]), float(sys.argv[2]), sys.argv[3:]).watch()
-    if os.WIFSIGNALED(status):
-        number = os.WTERMSIG(status)
+    if posix.WIFSIGNALED(status):
+        number = posix.WTERMSIG(status)
         # Its memory is nothing anybody would want to read.
         _control(DUMPABLE, 0)
         if number not in {signal.SIGKILL, signal.SIGSTOP}:
             signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)
-    os._exit(os.WEXITSTATUS(status))
-
-
-if __name__ == "__main__":
-    main()
+        posix.kill(posix.getpid(), number)
+    posix._exit(posix.WEXITSTATUS(status))  # noqa: SLF001  # its name in `os`, too

@@ -11,7 +11,7 @@ from agent_sync.gates.config import yaml12
 from agent_sync.gates.config.model import AdapterOptions, EntryPoint, Priority
 from agent_sync.gates.config.project import find_project, load_project
 from agent_sync.gates.config.tables import ConfigFile
-from agent_sync.gates.config.yaml12 import BadYaml
+from agent_sync.gates.config.yaml_values import BadYaml
 from agent_sync.gates.run.execute import execute_run
 
 SCHEMAS = Path(yaml12.__file__).parents[2] / "schemas"

@@ -4,11 +4,13 @@ import sys
 import tempfile
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
 from agent_sync.gates.run.watchman import watching
-from agent_sync.system.processes import Processes
+from agent_sync.system import processes
+from agent_sync.system.processes import BEGINNING, Processes
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a program can leave")
 
@@ -53,10 +55,10 @@ def test_without_a_shell(monkeypatch):
         watchman.ended(1)
 
 
-def streamed(command, *, processes=None, environment=None, timeout=None):
+def streamed(command, *, programs=None, environment=None, timeout=None):
     """Run a watched shell line; return its exit status and what it printed."""
     with watching() as watchman, tempfile.TemporaryFile() as output:
-        status = (processes or Processes()).stream(
+        status = (programs or Processes()).stream(
             ["sh", "-c", command],
             directory="/",
             environment=os.environ if environment is None else environment,
@@ -104,12 +106,12 @@ class TestWhatLeaves:
 
     def test_ended_by_another_thread(self, tmp_path):
         """So does the end of all programs at once."""
-        pid, processes = tmp_path / "pid", Processes()
+        pid, programs = tmp_path / "pid", Processes()
         line = f"setsid sleep 300 & echo $! > {pid}; sleep 300"
-        worker = threading.Thread(target=streamed, args=(line,), kwargs={"processes": processes})
+        worker = threading.Thread(target=streamed, args=(line,), kwargs={"programs": programs})
         worker.start()
         left = has_written(pid)
-        processes.end_all()
+        programs.end_all()
         worker.join(20)
         assert not worker.is_alive()
         assert not is_running(left)
@@ -145,3 +147,22 @@ def test_watched_programs_notice_nothing(command, status, output):
     """Exit status, signals and environment of a watched program are what they would be without anybody watching."""
     environment = {"PATH": "/usr/bin:/bin", "LANG": "C", "X": " a=b "}
     assert streamed(command, environment=environment) == (status, output)
+
+
+@linux_only
+@pytest.mark.parametrize(("program", "status"), [("/nowhere/x", 127), ("/etc/passwd", 126)])
+def test_programs_that_cannot_be_started(tmp_path, program, status):
+    """A watched program that is not there, or is none, ends as a shell would say, with its name in the output."""
+    with watching() as watchman, (tmp_path / "out").open("wb") as output:
+        found = Processes().stream([program], directory="/", environment=os.environ, output=output, watch=watchman)
+    assert (found, (tmp_path / "out").read_text().startswith(f"{program}: ")) == (status, True)
+
+
+@linux_only
+def test_what_watches_a_program_loads_little():
+    """Every gate starts a process that watches it, which loads none of the large modules it could do with."""
+    code = f"{BEGINNING.removesuffix('warden.main()')} print(*sys.modules)"
+    here = str(Path(processes.__file__).parent)
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", code, here], capture_output=True, text=True, check=True)
+    assert "warden" in done.stdout.split()
+    assert {"os", "signal", "enum", "re", "ctypes", "subprocess"} & set(done.stdout.split()) == set()

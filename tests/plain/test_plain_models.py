@@ -8,6 +8,7 @@ from support.claims import claim
 from support.hostile import plain_values
 from support.odd_values import FLOATS, NUMBERS, TEXTS, places, replaced, without
 
+from agent_sync.gates.config.tables import CheckFile, ConfigFile, EntryPointTable, ReviewFile, UserFile
 from agent_sync.plain import ordinary
 from agent_sync.plain.derived import pydantic_model, validated
 from agent_sync.plain.fields import Refused
@@ -32,7 +33,61 @@ CLAIM = {
     "lease": LEASE | {"left_on": ""},
 }
 SETTINGS = Settings().model_dump() | {"templates": {"mine": {"steps": ["one"], "idempotent": ["one"]}}}
-WELL_FORMED = {Claim: CLAIM, Settings: SETTINGS}
+# Gate files with every key set.
+ENTRY = {"path": "src", "exclude": ("src/gen/**",), "checks": ("lint",), "reviews": ("quality",)}
+CHECK = {
+    "name": 1,
+    "command": "make\nmake “größer”\n",
+    "rerun_command": "make again",
+    "working_directory": "src",
+    "parallel": True,
+    "run_in_ci": False,
+    "run_locally": True,
+    "timeout": 60,
+    "fail_fast": False,
+    "fix_instructions_file": "fix.md",
+    "fix_instructions": "old.md",
+    "fix_with_skill": "fix",
+}
+REVIEW = {
+    "name": "n",
+    "prompt_file": "p.md",
+    "skill_name": "s",
+    "builtin": "security",
+    "model": "opus",
+    "cli_preference": ("codex",),
+    "num_reviews": 2,
+    "parallel": False,
+    "timeout": 1.5,
+    "enabled": False,
+}
+GATES = {
+    "base_branch": "origin/trunk",
+    "log_dir": "logs",
+    "allow_parallel": False,
+    "max_retries": 5,
+    "max_previous_logs": 0,
+    "rerun_new_issue_threshold": "high",
+    "entry_points": (ENTRY, {"path": "."}),
+    "cli": {
+        "default_preference": ("claude",),
+        "adapters": {"claude": {"allow_tool_use": False, "thinking_budget": "high", "model": "opus"}},
+        "check_usage_limit": True,
+    },
+    "stop_hook": {"enabled": True, "run_interval_minutes": 3, "auto_push_pr": True, "auto_fix_pr": {"x": 1}},
+    "debug_log": {"enabled": True, "max_size_mb": 1},
+    "logging": {"level": "info", "console": {"enabled": True, "format": "json"}, "file": {"format": "text"}},
+}
+USER = {"stop_hook": {"enabled": False, "run_interval_minutes": 20.0}, "debug_log": {"enabled": True}}
+WELL_FORMED = {
+    Claim: CLAIM,
+    Settings: SETTINGS,
+    ConfigFile: GATES,
+    EntryPointTable: ENTRY,
+    CheckFile: CHECK,
+    ReviewFile: REVIEW,
+    UserFile: USER,
+}
 MOMENTS = (NOW, NOW.replace(tzinfo=None), NOW.astimezone(timezone(timedelta(minutes=-90))))
 OTHERS = (None, True, False, (), ("x",), [], ["x"], [1], [""], ["x"] * 101, {}, {"x": 1})
 # What no JSON can bring, or pydantic cannot write.
@@ -56,8 +111,8 @@ def must_agree(kind, values, *, is_written=True):
     other_trouble, other = outcome(kind, validated, values)
     is_ordinary = trouble is not ordinary.NotOrdinary
     assert not is_ordinary or (trouble, repr(plain)) == (other_trouble, repr(other))
-    # Settings are never written back.
-    if other is not None and is_written and kind is not Settings:
+    # Only claims are written back.
+    if other is not None and is_written and kind is Claim:
         model = pydantic_model(kind).model_validate(values)
         for mode in ("json", "python"):
             assert repr(other.model_dump(mode=mode)) == repr(model.model_dump(mode=mode))

@@ -7,7 +7,6 @@ import click
 from agent_sync.cli.here import context_here
 from agent_sync.cli.record.recorded import record_here
 from agent_sync.errors import BadInput
-from agent_sync.events.parts.record import may_have_record
 from agent_sync.record import keep as recording
 from agent_sync.record.machine.progress import readable_text
 from agent_sync.record.machine.states import CheckpointCause
@@ -53,7 +52,7 @@ def _reconcile_quietly() -> None:
     """Take in what git has seen; a commit must not fail or complain because of it, so trouble waits in the outbox."""
     try:
         context = context_here(keeps_record=False)
-        if may_have_record(context):
+        if context.may_have_record:
             recording.attempt(context, recording.catch_up)
     except Exception:  # noqa: BLE001  # whatever it is, the commit is made and this command is not about it
         return

@@ -20,14 +20,14 @@ _WORK = frozenset({Trigger.STOP, Trigger.PROMPT, Trigger.TOOL})
 
 def part(context: Context, event: HookEvent, _gate: object) -> EventPart:
     """The record's part in an event."""
-    if event.trigger is Trigger.PROMPT and not may_have_record(context):
+    if event.trigger is Trigger.PROMPT and not context.may_have_record:
         _spare_prompt(context, event)
     return keep_record(context, event)
 
 
 def keep_record(context: Context, event: HookEvent | None = None) -> EventPart:
     """Bring the record up to date, with an event if there is one; return when and for which files to look again."""
-    if not may_have_record(context):
+    if not context.may_have_record:
         return IDLE
     from agent_sync.record import keep
 
@@ -38,12 +38,6 @@ def keep_record(context: Context, event: HookEvent | None = None) -> EventPart:
     # The next prompt may be a human's answer, so it must not be answered by a stamp.
     is_answer_due = bool(event and event.trigger is Trigger.PROMPT and record and keep.is_answer_awaited(record))
     return EventPart(was_idle=not is_answer_due, due=keep.next_checkpoint_at(context, record), watch=watch, wrote=wrote)
-
-
-def may_have_record(context: Context) -> bool:
-    """Tell whether it is worth looking: without claim and pointer there is nothing to keep."""
-    has_pointer = Path(record_pointer(context.place)).exists()
-    return context.settings.record.enabled and (has_pointer or context.store.file.exists())
 
 
 def forget_prompt(context: Context) -> None:

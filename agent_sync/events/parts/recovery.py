@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from agent_sync.context import Context
-from agent_sync.events.parts.record import forget_prompt, may_have_record
+from agent_sync.events.parts.record import forget_prompt
 from agent_sync.hook_event import IDLE, EventPart, HookEvent
 
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def part(context: Context, event: HookEvent, _gate: object) -> EventPart:
     """Look at git, the lease and GitHub, note a crash of the session before, and tell the essential."""
-    if not may_have_record(context):
+    if not context.may_have_record:
         forget_prompt(context)
         return IDLE
     from agent_sync.record import keep

@@ -1,21 +1,19 @@
 """Reads a configuration file into its table, noting what is wrong or unknown with its line instead of stopping."""
 
-import difflib
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from agent_sync.gates.config.document import Document
 from agent_sync.gates.config.model import Problem
-from agent_sync.gates.config.yaml12 import BadYaml, YamlDocument, load
+from agent_sync.gates.config.yaml_values import BadYaml, KeyPath
+from agent_sync.plain.fields import Refused
 from agent_sync.system import files
 
 if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
-
     from agent_sync.gates.config.tables import FileTable
 
 LARGEST = 1 << 20
-KeyPath = tuple[str | int, ...]
 Table = TypeVar("Table", bound="FileTable")
 
 
@@ -37,7 +35,7 @@ class Notes:
 class ConfigText:
     """One file as it was read: its values, and where each of them stands."""
 
-    def __init__(self, file: Path, document: YamlDocument, notes: Notes, *, offset: int = 0) -> None:
+    def __init__(self, file: Path, document: Document, notes: Notes, *, offset: int = 0) -> None:
         self.file = file
         self.notes = notes
         self._document = document
@@ -68,8 +66,7 @@ class ConfigText:
             found, wrong = _validated(kind, values)
         if found is None:
             # Only keys of the document itself are missing now.
-            missing: dict[str, Any] = {str(detail["loc"][0]): "" for detail in wrong}
-            found = kind.model_construct(None, **missing, **_frozen(values))
+            found = _with_gaps(kind, _frozen(values))
         self._warn_of_strangers(found, ())
         return found
 
@@ -86,7 +83,9 @@ class ConfigText:
     def _warn_of_strangers(self, table: "FileTable", path: KeyPath) -> None:
         """Warn about every key that is not known."""
         known = list(type(table).model_fields)
-        for key in table.model_extra or {}:
+        for key in table.model_extra:
+            import difflib
+
             close = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
             hint = f"did you mean `{close[0]}`?" if close else f"known: {', '.join(sorted(known))}"
             self.warn((*path, key), f"is not known and is ignored; {hint}")
@@ -102,7 +101,7 @@ def read_config(
     if content is None:
         return None
     try:
-        return ConfigText(file, load(content), notes, offset=offset)
+        return ConfigText(file, Document(content), notes, offset=offset)
     except BadYaml as error:
         notes.error(file, error.line + offset, f"is not valid YAML: {error}")
         return None
@@ -188,14 +187,20 @@ def _place(values: Any, path: KeyPath, *, with_last: bool = False) -> KeyPath:
     return tuple(found)
 
 
-def _validated(kind: type[Table], values: Any) -> "tuple[Table | None, list[ErrorDetails]]":
+def _validated(kind: type[Table], values: Any) -> tuple[Table | None, list[Any]]:
     """Return the values as a table, or what is wrong with them."""
-    from pydantic import ValidationError
-
     try:
         return kind.model_validate(_frozen(values)), []
-    except ValidationError as error:
-        return None, error.errors()
+    except Refused as error:
+        return None, error.details
+
+
+def _with_gaps(kind: type[Table], values: dict[str, Any]) -> Table:
+    """Return the values as a table in which the keys that must be there and are not are empty."""
+    fields = {
+        name: values.get(name, "" if one.is_required() else one.default) for name, one in kind.model_fields.items()
+    }
+    return kind.made_of(fields, {key: value for key, value in values.items() if key not in fields})
 
 
 def _drop(values: Any, paths: set[KeyPath]) -> bool:

@@ -1,8 +1,6 @@
-"""The gate's configuration files as pydantic reads them; their JSON Schemas are made from these."""
+"""The gate's configuration files as tables; their JSON Schemas are made from these."""
 
 from typing import Annotated, Any, Literal
-
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from agent_sync.gates.config.model import (
     LONGEST_INTERVAL,
@@ -11,6 +9,8 @@ from agent_sync.gates.config.model import (
     MOST_RETRIES,
     MOST_REVIEWS,
 )
+from agent_sync.plain.fields import BeforeValidator, Field
+from agent_sync.plain.model import Model
 from agent_sync.worktree import GATE_LOG_DIR
 
 
@@ -27,10 +27,8 @@ Seconds = Annotated[float, Field(ge=0.001, le=LONGEST_TIMEOUT)]
 Foreign = Annotated[Any, Field(description="Read by other tools.")]
 
 
-class FileTable(BaseModel):
+class FileTable(Model, is_strict=True):
     """One mapping of a file; keys that are not known are kept, to be told about."""
-
-    model_config = ConfigDict(defer_build=True, strict=True, frozen=True, extra="allow", allow_inf_nan=False)
 
 
 class AdapterTable(FileTable):
@@ -45,7 +43,7 @@ class CliTable(FileTable):
     """Which reviewer programs are asked."""
 
     default_preference: Texts = ()
-    adapters: dict[str, AdapterTable] = Field(default_factory=dict)
+    adapters: dict[str, AdapterTable] = {}  # noqa: RUF012  # values of ours are never changed
     check_usage_limit: Foreign = None
 
 
@@ -99,8 +97,6 @@ class LoggingTable(FileTable):
 class ConfigFile(FileTable):
     """`.gauntlet/config.yml`: the main file."""
 
-    model_config = ConfigDict(json_schema_extra={"required": ["entry_points"]})
-
     base_branch: Text = "origin/main"
     log_dir: Text = GATE_LOG_DIR
     allow_parallel: bool = True
@@ -112,6 +108,11 @@ class ConfigFile(FileTable):
     stop_hook: ProjectHookTable = ProjectHookTable()
     debug_log: DebugLogTable = DebugLogTable()
     logging: LoggingTable = LoggingTable()
+
+    @classmethod
+    def model_json_schema(cls) -> dict[str, Any]:
+        """Return the JSON Schema, by which an editor asks for what a run would complain about."""
+        return super().model_json_schema() | {"required": ["entry_points"]}
 
 
 class CheckFile(FileTable):

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from agent_sync.gates.config.yaml_values import BadYaml, KeyPath, Plain
 from agent_sync.lazy_dataclasses import dataclass
 
 # Far above any real configuration, and low enough that reading up to the limit takes a fraction of a second.
@@ -15,17 +16,6 @@ DEEPEST = 40
 LONGEST_NUMBER = 40
 _NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 
-Path = tuple[str | int, ...]
-Plain = str | int | float | bool | None | tuple["Plain", ...] | dict[str, "Plain"]
-
-
-class BadYaml(Exception):
-    """The text is not YAML we can use."""
-
-    def __init__(self, line: int, message: str) -> None:
-        super().__init__(message)
-        self.line = line
-
 
 @dataclass(frozen=True)
 class YamlDocument:
@@ -34,7 +24,7 @@ class YamlDocument:
     values: Plain
     tree: Any
 
-    def line_of(self, path: Path) -> int:
+    def line_of(self, path: KeyPath) -> int:
         """Return the line of what a path leads to, or of the nearest place above it that is there."""
         line, here = _line_in(self.tree, None), self.tree
         for part in path:

@@ -101,10 +101,11 @@ def _base_named_in(config: str) -> str:
     found = _NAMED.findall(config)
     if len(found) == 1 or "base_branch" not in config:
         return found[0] if found else ""
-    from agent_sync.gates.config.yaml12 import BadYaml, load
+    from agent_sync.gates.config.document import Document
+    from agent_sync.gates.config.yaml_values import BadYaml
 
     try:
-        values = load(config).values
+        values = Document(config).values
     except BadYaml:
         return ""
     named = values.get("base_branch") if isinstance(values, dict) else None

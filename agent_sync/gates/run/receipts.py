@@ -12,7 +12,6 @@ from agent_sync.gates.plan.prepare import Prepared
 from agent_sync.gates.run.results import Executed, RunResult
 from agent_sync.gates.status import Status
 from agent_sync.system import clock, git_tree
-from agent_sync.task.decision import messages
 from agent_sync.worktree import record_pointer
 
 if TYPE_CHECKING:
@@ -42,6 +41,8 @@ def _note_in_record(context: Context, note: Callable[[Context, datetime], None])
         note(context, now)
     except (AgentSyncError, OSError) as error:
         context.log.write(now, "trouble", error=str(error))
+        from agent_sync.task.decision import messages
+
         context.outbox.add([messages.record_unwritten(str(error))])
 
 

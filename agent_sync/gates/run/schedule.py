@@ -2,8 +2,8 @@
 
 import os
 import threading
+from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 
 from agent_sync.gates.config.model import GateCheck
 from agent_sync.gates.plan.plan import Job, gate_name
@@ -36,29 +36,48 @@ class Schedule:
         self._end_programs = end_programs
         self._stopped_by = ""
         self._stop = threading.Event()
+        self._found: dict[str, JobResult] = {}
+        self._errors: list[BaseException] = []
 
     def run(self, jobs: tuple[Job, ...]) -> tuple[JobResult, ...]:
         """Run all jobs; what was not launched any more is skipped with the reason."""
-        beside = [job for job in jobs if self._is_parallel(job)]
         after = [job for job in jobs if not self._is_parallel(job)]
-        with ThreadPoolExecutor(self._pace.cap, thread_name_prefix="gate") as pool:
+        turns = deque([after, *([job] for job in jobs if self._is_parallel(job))])
+        count = min(self._pace.cap, len(turns))
+        threads = [threading.Thread(target=self._work, args=(turns,), name=f"gate-{number}") for number in range(count)]
+        try:
+            for thread in threads:
+                thread.start()
+            _wait_for(threads)
+        except BaseException:
+            # Interrupted: what runs is ended, or we would wait for it.
+            self._end_early()
+            _wait_for(threads)
+            raise
+        if self._errors:
+            raise self._errors[0]
+        return tuple(self._found[job.id] for job in jobs)
+
+    def _work(self, turns: deque[list[Job]]) -> None:
+        """Do what is still to be done, one turn at a time, beside others that do so."""
+        while True:
             try:
-                chain = pool.submit(self._one_after_the_other, after)
-                futures: list[Future[JobResult]] = [pool.submit(self._one, job) for job in beside]
-                found = [*chain.result(), *(future.result() for future in futures)]
-            except BaseException:
-                # Interrupted: what runs is ended, or leaving the pool would wait for it.
-                self._stop.set()
-                self._end_programs()
-                raise
-        by_id = {result.id: result for result in found}
-        return tuple(by_id[job.id] for job in jobs)
+                turn = turns.popleft()
+            except IndexError:
+                return
+            try:
+                for job in turn:
+                    self._found[job.id] = self._one(job)
+            except BaseException as error:  # noqa: BLE001  # raised again by whoever waits
+                self._errors.append(error)
+                self._end_early()
+
+    def _end_early(self) -> None:
+        self._stop.set()
+        self._end_programs()
 
     def _is_parallel(self, job: Job) -> bool:
         return self._pace.allow_parallel and job.gate.parallel
-
-    def _one_after_the_other(self, jobs: list[Job]) -> list[JobResult]:
-        return [self._one(job) for job in jobs]
 
     def _one(self, job: Job) -> JobResult:
         if self._stop.is_set():
@@ -69,3 +88,9 @@ class Schedule:
             self._stopped_by = job.id
             self._stop.set()
         return result
+
+
+def _wait_for(threads: list[threading.Thread]) -> None:
+    for thread in threads:
+        if thread.ident is not None:
+            thread.join()
