@@ -21,6 +21,9 @@ ENVIRONMENT = {
     "LC_ALL": "C",
 }
 
+_ABOUT_OBJECTS = frozenset({"ls-tree", "merge-base", "rev-list", "show"})
+_OBJECTS = re.compile(r"[0-9a-f]{40}(?:\.\.[0-9a-f]{40})?")
+
 OLDEST_GIT = (2, 38)  # the first whose merge-tree can write a merge without a working tree
 
 
@@ -74,11 +77,19 @@ class TreeEntry:
     path: str
 
 
+def _is_lasting(arguments: tuple[str, ...]) -> bool:
+    """Tell whether a question is about objects that are named in full: its answer never changes."""
+    asked = arguments[1 : arguments.index("--")] if "--" in arguments else arguments[1:]
+    names = [word for word in asked if not word.startswith("-")]
+    return arguments[0] in _ABOUT_OBJECTS and all(map(_OBJECTS.fullmatch, names))
+
+
 class BareRepository:
     """One bare repository on disk, one method per question or change."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._known: dict[tuple[str, ...], subprocess.CompletedProcess[str]] = {}
         self._merges: dict[tuple[str, str], str | None] = {}
 
     def create(self, default_branch: str) -> None:
@@ -105,6 +116,16 @@ class BareRepository:
         return self._finished(arguments, "", None).returncode == 0
 
     def _finished(
+        self, arguments: tuple[str, ...], text: str, extra: dict[str, str] | None
+    ) -> subprocess.CompletedProcess[str]:
+        if arguments in self._known:
+            return self._known[arguments]
+        done = self._ran(arguments, text, extra)
+        if _is_lasting(arguments) and done.returncode in {0, 1}:
+            self._known[arguments] = done
+        return done
+
+    def _ran(
         self, arguments: tuple[str, ...], text: str, extra: dict[str, str] | None
     ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
