@@ -5,12 +5,13 @@ import shutil
 from pathlib import Path
 
 from agent_sync.system import files
+from agent_sync.system.disk import AfterPowerCut
 
 
 def keep(path: Path, content: bytes) -> None:
-    """Replace one of our files."""
+    """Replace one of our files; what a power cut takes costs a repeated run, nothing else."""
     files.state_directory(path.parent)
-    files.write_atomic(path, content)
+    files.write_atomic(path, content, after_cut=AfterPowerCut.ANY)
 
 
 def holds(path: Path, content: bytes) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system import files
+from agent_sync.system.disk import AfterPowerCut
 from agent_sync.worktree import GATE_STATE
 
 FAILED = ("failed", "retry_limit_exceeded")
@@ -54,10 +55,9 @@ def read(log_dir: Path) -> GateState | None:
 
 
 def write(log_dir: Path, state: GateState) -> None:
-    """Replace the record."""
-    files.write_atomic(
-        log_dir / GATE_STATE, json.dumps(_to_values(state), indent=2).encode() + b"\n", mode=files.REPOSITORY
-    )
+    """Replace the record; what a power cut takes costs a repeated run, nothing else."""
+    content = json.dumps(_to_values(state), indent=2).encode() + b"\n"
+    files.write_atomic(log_dir / GATE_STATE, content, mode=files.REPOSITORY, after_cut=AfterPowerCut.ANY)
 
 
 def _from_values(values: dict[str, Any]) -> GateState:
