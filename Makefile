@@ -88,7 +88,7 @@ prove: $(VENV)/ready ## the long sweeps: every interruption point, faults, races
 	PYTHONPATH=tests $(BIN)/python -m prove $(if $(BUDGET),--seconds $(BUDGET)) $(if $(FAMILY),--family '$(FAMILY)') \
 	  $(if $(CASE),--case '$(CASE)') $(if $(FRESH),--fresh) $(if $(WRITE),--write)
 
-bench: $(VENV)/ready ## one table of what everything costs, beside others (15 minutes on two quiet cores)
+bench: $(VENV)/ready ## one table of what everything costs, beside others (8 minutes on two quiet cores)
 	$(BIN)/python benchmarks/run.py
 
 docs: $(VENV)/ready ## regenerate parts of docs/ and the JSON Schemas
