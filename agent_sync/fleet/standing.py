@@ -96,7 +96,8 @@ def _own_pull(held: HeldTask, issue: ClaimedIssue | None) -> Pull | None:
     if held.here:
         return None
     ended, begun = issue.moments.ended, held.lease.acquired_at if held.lease else None
-    return None if ended and begun and ended < begun else issue.pull
+    # GitHub tells whole seconds.
+    return None if ended and begun and ended < begun.replace(microsecond=0) else issue.pull
 
 
 def _claim_of(lease: Lease | None, pull: Pull | None) -> Claim | None:

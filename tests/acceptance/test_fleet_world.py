@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from support.clients import Client, shared_nursery
 from support.clones import SHORT, beside, with_variables
 from support.prove import PROVE
 from support.stage import Theatre
@@ -107,7 +108,11 @@ def slung(task: Scripted) -> None:
 
 def expired(task: Scripted) -> None:
     """The session is gone, and its lease has run out."""
-    Scripted(task.issue, with_variables(task.agent, **SHORT)).run("claim", str(task.issue))
+    stage = with_variables(task.agent, **SHORT).stage
+    session = Client(shared_nursery(), stage.root)
+    ran = session.do_there(stage.root, stage.environment, "claim", str(task.issue), stdin="")
+    session.crash()
+    assert ran.status == 0, ran.stderr
 
 
 def finished(task: Scripted) -> None:

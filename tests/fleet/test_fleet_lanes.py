@@ -151,6 +151,15 @@ def test_a_pull_request_of_an_earlier_claim_does_not_count():
     assert (type(task.situation), task.pull) == (s.Coding, None)
 
 
+def test_a_pull_request_that_ended_in_the_second_of_its_claim_counts():
+    """GitHub tells whole seconds, so what ended right after the claim seems to have ended right before it."""
+    claimed = NOW.replace(microsecond=700_000)
+    merged = issue(pull=pull(40, PullState.CLOSED))
+    ended = replace(merged, moments=replace(merged.moments, ended=claimed.replace(microsecond=0)))
+    task = shown(HeldTask(42, lease(acquired_at=claimed)), issues=(ended,))
+    assert type(task.situation) is s.ClosedUnmerged
+
+
 def test_a_green_pull_request_wants_a_merge():
     """Only a person merges, and the row says how."""
     task = shown(HeldTask(42, lease(phase="pr_created", pr=45)), issues=(issue(pull=pull(45, checks=GREEN)),))
