@@ -50,6 +50,7 @@ from agent_sync.record.observe.checkpoints import (
 from agent_sync.record.page.next_steps import record_seen_of, with_claim
 from agent_sync.system import clock, git_history
 from agent_sync.task.claim.model import Claim
+from agent_sync.task.claim.phases import Phase
 from agent_sync.task.decision import messages
 from agent_sync.task.decision.situation import RecordSeen
 from agent_sync.worktree import Place, spool_file
@@ -209,7 +210,8 @@ def next_checkpoint_at(context: Context, record: Record | None) -> datetime | No
 
 def _begin_missing(context: Context, claim: Claim | None, occasion: Occasion) -> None:
     """Begin a record for a claim that has none: it was written by hand, or before records were kept."""
-    if claim is None:
+    if claim is None or claim.phase is Phase.DONE:
+        # What is closed has its record behind it, or never had one.
         return
     found = context.recorder.current()
     if found is None or (found.record.template == CLAIM_TO_CLOSE and found.record.issue_number != claim.issue_number):

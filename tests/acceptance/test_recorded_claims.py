@@ -255,3 +255,10 @@ hook("on-tool")
 print("working", flush=True)
 sys.stdin.read()
 """
+
+
+def test_claim_that_is_closing_begins_no_record(tasks):
+    """A close that was killed after its record was completed goes on without a second record."""
+    tasks.hold("done", pr_number=45)
+    tasks.do("on-stop", stdin="{}")
+    assert list((tasks.home / "workspaces").glob("*/tasks/*/hook.json")) == []
