@@ -83,7 +83,7 @@ coverage: $(VENV)/ready ## the same tests, with what they reach of every line an
 	$(BIN)/coverage report --fail-under=90
 
 # BUDGET=seconds cuts it, FAMILY and CASE repeat one thing, FRESH=1 forgets what was tried, WRITE=1 writes the table.
-prove: $(VENV)/ready ## the long sweeps: every interruption point, faults, races, fuzzing, attacks, the real client (an hour and a half; resumes)
+prove: $(VENV)/ready ## the long sweeps: every interruption point, faults, races, fuzzing, attacks, the real client (an hour; resumes)
 	$(BIN)/python tests/client/installed_client.py
 	PYTHONPATH=tests $(BIN)/python -m prove $(if $(BUDGET),--seconds $(BUDGET)) $(if $(FAMILY),--family '$(FAMILY)') \
 	  $(if $(CASE),--case '$(CASE)') $(if $(FRESH),--fresh) $(if $(WRITE),--write)
