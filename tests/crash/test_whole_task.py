@@ -14,6 +14,7 @@ SAMPLE = (
     ("kill-request", "open/2/after"),
     ("kill-git", "handoff/4/after"),
     ("kill-write", "close/fsync/2"),
+    ("kill-write", "close/rename/17"),
     ("faults", "close/3/drop_after_apply"),
     ("disks-task", "handoff/clone/full"),
 )

@@ -11,7 +11,17 @@ from support.stored_records import LATER, NOW, begun_record
 
 from agent_sync.errors import BadConfig, BadInput, BadRecord, RecordUnavailable
 from agent_sync.record.disk.beginning import begin_record, issue_task, text_task
-from agent_sync.record.disk.recorder import Home, active_record, atlas_home, point, slug, unpoint, workspace_of
+from agent_sync.record.disk.recorder import (
+    Home,
+    active_record,
+    atlas_home,
+    finish_ending,
+    is_pointed,
+    point,
+    slug,
+    unpoint,
+    workspace_of,
+)
 from agent_sync.record.machine.machine import with_move
 from agent_sync.record.machine.states import RecordMove
 from agent_sync.worktree import worktree
@@ -210,6 +220,23 @@ def test_ended_record_is_never_active(home, place):
     assert active_record(place, home) is None
     (store.directory / "task.json").unlink()
     assert active_record(place, home) is None
+
+
+def test_killed_ending_is_finished(home, place):
+    """What a killed writer left of the record's end is made up for: files, temporaries and the pointer."""
+    store, record = begin_here(home, place)
+    point(place, record)
+    finish_ending(place, home)
+    assert is_pointed(place), "a record that goes on is left alone"
+    stale = (store.directory / "task.json").read_bytes()
+    abandon(store)
+    (store.directory / "task.json").write_bytes(stale)
+    # No process has this number.
+    (store.directory / "task.json.999999999.tmp").write_bytes(b"{")
+    finish_ending(place, home)
+    assert json.loads((store.directory / "task.json").read_bytes())["outcome"] == "abandoned"
+    assert not is_pointed(place)
+    assert list(store.directory.glob("*.tmp")) == []
 
 
 def test_broken_record_is_not_no_record(home, place):

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from agent_sync.errors import BadConfig, BadInput, BadRecord
+from agent_sync.errors import AgentSyncError, BadConfig, BadInput, BadRecord
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.plain.json_reading import read_json
 from agent_sync.quiet import answer as quiet
@@ -139,6 +139,8 @@ class Recorder:
         if found and not is_pointed(self.place):
             # The pointer was lost.
             point(self.place, found.record)
+        if found is None and is_pointed(self.place):
+            finish_ending(self.place, self.home)
         self._last_read = _LastRead(state, found) if found and state else None
         return found
 
@@ -176,6 +178,17 @@ def unpoint(place: Place) -> None:
     if is_pointed(place):
         with disk_errors("forgetting the recovery record"):
             files.delete(_pointer(place), after_cut=AfterPowerCut.EITHER)
+
+
+def finish_ending(place: Place, home: Home) -> None:
+    """Finish what a killed writer began where the pointer still names a record that has ended."""
+    store = pointed_store(place, home)
+    # On a disk that takes nothing it stays as it is: what counts is in hook.json.
+    with contextlib.suppress(AgentSyncError):
+        record = store.read() if store else None
+        if store and record and record.state in TERMINAL and record.worktree == place.root:
+            store.rebuild()
+            unpoint(place)
 
 
 def is_pointed(place: Place) -> bool:
