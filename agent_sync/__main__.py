@@ -12,6 +12,8 @@ END = "on-end"
 SPOKEN = ("on-stop", "on-prompt")
 # Commands that end as soon as hooks, but for the programs they wait for.
 SHORT = ("gate", "gauntlet")
+# Those that are not parsed: with an option they are commands like the others.
+PLAIN = ("run", "detect")
 # What Claude Code runs: it must never fail.
 RUN_BY_CLIENT = (*HOOKS, END, "statusline", "stop-hook")
 
@@ -31,6 +33,8 @@ def main() -> None:
         statusline.main()
     elif sys.argv[1:3] in (["gate", "stop-hook"], ["gauntlet", "stop-hook"]) and "--help" not in sys.argv:
         stop_gate()
+    elif len(sys.argv) == len(("agent-sync", "gate", "run")) and sys.argv[1] in SHORT and sys.argv[2] in PLAIN:
+        plain_gate(sys.argv[2])
     else:
         if sys.argv[1:2] and sys.argv[1] in SHORT:
             collect_rarely()
@@ -99,6 +103,20 @@ def stop_gate() -> None:
     from agent_sync.events.stop_gate import run
 
     run(raw)
+
+
+def plain_gate(name: str) -> None:
+    """Run gates, or say which would run, without loading what parses options."""
+    collect_rarely()
+    from agent_sync.cli.ending import run_and_leave
+
+    if name == "run":
+        from agent_sync.cli.gates.running import run_all
+
+        run_and_leave(run_all)
+    from agent_sync.cli.gates.detecting import show_changes
+
+    run_and_leave(show_changes)
 
 
 def is_registered_twice() -> bool:

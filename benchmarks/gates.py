@@ -40,7 +40,7 @@ def gate_rows(scratch: Path, effort: Effort) -> list[Row]:
 
 def project(root: Path, environment: dict[str, str], entries: str, checks: dict[str, str]) -> None:
     """Make a repository with gates and a first commit."""
-    config = f"base_branch: main\nrun_interval_minutes: 0\nentry_points:\n{entries}"
+    config = f"base_branch: main\nentry_points:\n{entries}"
     files = {"config.yml": config, **{f"checks/{name}.yml": text for name, text in checks.items()}}
     (root / ".gauntlet" / "checks").mkdir(parents=True)
     for name, text in files.items():

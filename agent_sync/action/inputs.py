@@ -5,11 +5,12 @@ from collections.abc import Mapping
 
 from agent_sync.errors import BadInput
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.lazy_patterns import pattern
 
 DRY_RUN, PINNED_ISSUE, SUMMARY = "ACTION_DRY_RUN", "ACTION_PINNED_ISSUE", "ACTION_SUMMARY"
-_REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*/[A-Za-z0-9._-]+")
-_SERVER = re.compile(r"https?://[A-Za-z0-9.\[\]:-]+")
-_NUMBER = re.compile(r"#?([1-9][0-9]{0,8})")
+_REPOSITORY = pattern(r"[A-Za-z0-9][A-Za-z0-9_-]*/[A-Za-z0-9._-]+")
+_SERVER = pattern(r"https?://[A-Za-z0-9.\[\]:-]+")
+_NUMBER = pattern(r"#?([1-9][0-9]{0,8})")
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """The command line: finds commands in the table, and turns errors into messages and exit codes."""
 
 import importlib
-import os
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
@@ -9,8 +8,9 @@ import click
 
 from agent_sync import __version__
 from agent_sync.cli.common_options import with_common_options
+from agent_sync.cli.ending import run_and_leave
 from agent_sync.cli.table import COMMANDS, HOOK_COMMANDS, front, location
-from agent_sync.errors import AgentSyncError, Exit
+from agent_sync.errors import Exit
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -111,19 +111,12 @@ def _show_fleet(ctx: click.Context) -> None:
 
 def run() -> NoReturn:
     """Run the command line and leave with its exit code."""
+    reply = None
     if _wants_json(sys.argv[1:]):
         from agent_sync.cli.json_reply import JsonReply
 
-        with JsonReply() as reply:
-            status, error = _outcome(reply)
-        reply.tell(status, error)
-    else:
-        status, error = _outcome(None)
-        if error:
-            from agent_sync.cli.failures import tell
-
-            tell(error)
-    sys.exit(status)
+        reply = JsonReply()
+    run_and_leave(lambda: _outcome(reply), reply)
 
 
 def _wants_json(arguments: list[str]) -> bool:
@@ -131,20 +124,12 @@ def _wants_json(arguments: list[str]) -> bool:
     return "--json" in (arguments[: arguments.index("--")] if "--" in arguments else arguments)
 
 
-def _outcome(reply: "JsonReply | None") -> tuple[int, AgentSyncError | None]:
-    """Run the command; return its exit code, and the error that ended it."""
+def _outcome(reply: "JsonReply | None") -> object:
+    """Run the command that the arguments name; a group without one shows its help."""
     try:
-        status = app.main(standalone_mode=False, obj=reply)
-    except BrokenPipeError:
-        # The reader has seen enough; without this the interpreter complains at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return Exit.OK, None
-    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  # the last resort writes a report instead of a trace
-        if isinstance(error, click.exceptions.NoArgsIsHelpError) and reply is None:
-            error.show()
-            return Exit.USAGE, None
-        from agent_sync.cli.failures import as_our_error
-
-        ours = as_our_error(error)
-        return ours.exit_status, ours
-    return (status if isinstance(status, int) else Exit.OK), None
+        return app.main(standalone_mode=False, obj=reply)
+    except click.exceptions.NoArgsIsHelpError as error:
+        if reply:
+            raise
+        error.show()
+        return Exit.USAGE

@@ -1,8 +1,7 @@
 """Finds the context and the claim a command works on."""
 
-import click
-
 from agent_sync import settings as settings_file
+from agent_sync.cli.ending import call_at_end, say
 from agent_sync.context import Context, context_at
 from agent_sync.errors import AgentSyncError, BadConfig, BadInput
 from agent_sync.quiet import answer as quiet
@@ -23,11 +22,10 @@ def context_here(*, keeps_record: bool = True) -> Context:
     """Return the context of the worktree the command was started in; one that only looks leaves the record alone."""
     context = context_at(place_here(), settings_file.environment(), cwd=quiet.process_dir())
     if context.held_back:
-        click.echo(f"note: {held_back_line(context.held_back)}", err=True)
-    ctx = click.get_current_context(silent=True)
-    if ctx and keeps_record:
+        say(f"note: {held_back_line(context.held_back)}", is_note=True)
+    if keeps_record:
         # Every command is an occasion to see what happened in git and to the claim meanwhile.
-        ctx.find_root().call_on_close(lambda: _keep_record(context))
+        call_at_end(lambda: _keep_record(context))
     return context
 
 
@@ -43,7 +41,7 @@ def _keep_record(context: Context) -> None:
     except (AgentSyncError, OSError) as error:
         from agent_sync.task.decision.messages import RECORD_UNWRITTEN
 
-        click.echo(f"warning: {RECORD_UNWRITTEN}: {error}", err=True)
+        say(f"warning: {RECORD_UNWRITTEN}: {error}", is_note=True)
 
 
 def is_session(context: Context) -> bool:

@@ -3,6 +3,7 @@
 import re
 
 from agent_sync.errors import BadInput
+from agent_sync.lazy_patterns import pattern
 
 # GitHub's numbers are 32-bit integers.
 LARGEST = (1 << 31) - 1
@@ -10,7 +11,7 @@ _LONGEST = len(str(LARGEST))
 _SHOWN = 20
 
 
-_NAMED = re.compile(r"(?P<repository>[\w.-]+/[\w.-]+)#(?P<number>[0-9]{1,10})", re.ASCII)
+_NAMED = pattern(r"(?P<repository>[\w.-]+/[\w.-]+)#(?P<number>[0-9]{1,10})", re.ASCII)
 
 
 def qualified_issue(text: str) -> tuple[str, str] | None:

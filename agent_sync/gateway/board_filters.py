@@ -1,9 +1,10 @@
 """Writes the board's own filters: names and texts can never become other filters than they are meant to be."""
 
-import re
 from collections.abc import Sequence
 
-_MARKS = re.compile(r'["\\]')
+from agent_sync.lazy_patterns import pattern
+
+_MARKS = pattern(r'["\\]')
 
 
 def column_filter(field: str, name: str, repository: str = "") -> str:

@@ -1,7 +1,6 @@
 """What REST answers best: whose token it is, what it may do, why a job failed, and running it again."""
 
 import base64
-import re
 from datetime import datetime
 from urllib.parse import quote, urlsplit
 
@@ -10,6 +9,7 @@ from agent_sync.gateway.transport.address import is_loopback
 from agent_sync.gateway.transport.line import Call, Line, thing_at
 from agent_sync.gateway.transport.token import Area
 from agent_sync.gateway.transport.trouble import FailedRequest, Trouble, TroubleKind, moment_in, one_line
+from agent_sync.lazy_patterns import pattern
 from agent_sync.task.decision.tasks import Person
 from agent_sync.task.failures.failure import JobOutput
 
@@ -17,8 +17,8 @@ SCOPES = "x-oauth-scopes"
 # Of a longer log only the end is read.
 MOST_BYTES = 4 * 1024 * 1024
 # A job's page, or the page of its check run: both end in the job's number.
-_JOB = re.compile(r"/(?:actions/runs/\d+/jobs?|runs|check-runs)/(\d+)(?:$|[/?#])")
-_RUN = re.compile(r"/actions/runs/(\d+)/jobs?/")
+_JOB = pattern(r"/(?:actions/runs/\d+/jobs?|runs|check-runs)/(\d+)(?:$|[/?#])")
+_RUN = pattern(r"/actions/runs/(\d+)/jobs?/")
 
 
 class RestReads(Line):

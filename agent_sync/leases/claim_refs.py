@@ -14,6 +14,7 @@ from agent_sync.errors import BadConfig, BadLease, LeaseTooNew
 from agent_sync.gateway.port import Gateway
 from agent_sync.gateway.transport.remotes import base_remote
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.lazy_patterns import pattern
 from agent_sync.leases.model import FILE_NAME, LARGEST, Lease, Tip
 from agent_sync.leases.refs.api_transport import api_of
 from agent_sync.leases.refs.transports import CloneTransport, RemoteTransport
@@ -28,7 +29,7 @@ from agent_sync.task.claim.model import LARGEST_NUMBER
 from agent_sync.task.decision.outside_text import quoted
 from agent_sync.worktree import FUTURE_LEASES, LEASE_LOCK, REFUSING_REMOTES, Place
 
-_ISSUE = re.compile(r"[1-9][0-9]{0,9}", re.ASCII)
+_ISSUE = pattern(r"[1-9][0-9]{0,9}", re.ASCII)
 LOCK_WAIT = 5.0
 # Rules of a server change; a day of claims in this clone alone is the most that an old one costs.
 REFUSAL_LASTS = timedelta(days=1)

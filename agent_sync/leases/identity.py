@@ -2,17 +2,17 @@
 
 import os
 import pwd
-import re
 import secrets
 from pathlib import Path
 
 from agent_sync.errors import BadLease
+from agent_sync.lazy_patterns import pattern
 from agent_sync.leases.model import Holder
 from agent_sync.system import files
 from agent_sync.system.disk import AfterPowerCut
 from agent_sync.worktree import WORKTREE_ID, Place
 
-_ID = re.compile(rb"[0-9a-f]{32}")
+_ID = pattern(rb"[0-9a-f]{32}")
 
 
 def fresh_id() -> str:

@@ -10,6 +10,7 @@ from enum import Enum, EnumType
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
+from agent_sync.lazy_patterns import pattern
 from agent_sync.plain.fields import AfterValidator, Aware, BeforeValidator, Field, Missing
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ Reader = Callable[[Any, bool], Any]
 _DEEPEST = 50
 _JSON = frozenset({str, int, float, bool, NoneType})
 # As agent-sync writes it.
-_MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{6})?Z")
+_MOMENT = pattern(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{6})?Z")
 # Whole numbers up to here are exact as floats.
 _EXACT = 2**53
 # What is no space here is none there either.

@@ -1,12 +1,12 @@
 """Where settings come from: files, AGENT_SYNC_ variables, and what a checkout has put into the environment."""
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 from agent_sync.errors import BadConfig
+from agent_sync.lazy_patterns import pattern
 from agent_sync.settings.problems import nearest
 from agent_sync.settings.tables import Settings
 from agent_sync.system import files
@@ -21,7 +21,7 @@ Tables = dict[str, Any]
 
 PREFIX = "AGENT_SYNC_"
 # What TOML and JSON read alike.
-_PLAIN = re.compile(r"true|false|0|[1-9][0-9]{0,8}")
+_PLAIN = pattern(r"true|false|0|[1-9][0-9]{0,8}")
 # Read by others: the test suite, the nesting marker of reviews, the quiet path.
 NOT_SETTINGS = frozenset({"AGENT_SYNC_NESTED", "AGENT_SYNC_GITHUB_SCHEMAS", "AGENT_SYNC_PROVE"})
 ALIASES = {

@@ -3,12 +3,13 @@
 import re
 from typing import Annotated, Literal
 
+from agent_sync.lazy_patterns import pattern
 from agent_sync.plain.fields import AfterValidator, Field
 from agent_sync.plain.model import Model
 
 USUAL_BRANCH = "claude/{slug}-{issue}"
 # Parts between slashes that begin with a letter or digit, of characters that mean nothing to git or a shell.
-_BRANCH = re.compile(r"[A-Za-z0-9_][\w.+=@%-]*(?:/[A-Za-z0-9_][\w.+=@%-]*)*(?<![.@])", re.ASCII)
+_BRANCH = pattern(r"[A-Za-z0-9_][\w.+=@%-]*(?:/[A-Za-z0-9_][\w.+=@%-]*)*(?<![.@])", re.ASCII)
 LONGEST_S = 30 * 86_400
 Seconds = Annotated[float, Field(ge=0, le=LONGEST_S, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0, le=100_000)]

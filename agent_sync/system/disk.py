@@ -3,7 +3,6 @@
 import contextlib
 import errno
 import os
-import re
 import shlex
 import time
 from collections.abc import Callable, Iterator
@@ -11,8 +10,9 @@ from enum import Enum
 from pathlib import Path
 
 from agent_sync.errors import AgentSyncError, DiskTrouble
+from agent_sync.lazy_patterns import pattern
 
-_NAME = re.compile(r"(?P<name>.+)\.(?P<pid>[1-9][0-9]{0,9})\.tmp")
+_NAME = pattern(r"(?P<name>.+)\.(?P<pid>[1-9][0-9]{0,9})\.tmp")
 _WHILE = 60.0
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _REFUSED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})

@@ -9,6 +9,7 @@ from typing import IO
 
 from agent_sync.errors import BadInput, GitFailed
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.lazy_patterns import pattern
 from agent_sync.system import git_answers
 from agent_sync.system.git_answers import UnclearRef
 from agent_sync.system.git_memory import GitMemory
@@ -21,9 +22,9 @@ from agent_sync.worktree import Place, worktree
 # Variables of a surrounding git hook would point every call at another repository or index.
 _MISLEADING = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_COMMON_DIR")
 _ASKED = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
-_BRANCH = re.compile(r"[^\x00-\x20~^:?*\[\\\x7f]+")
+_BRANCH = pattern(r"[^\x00-\x20~^:?*\[\\\x7f]+")
 # A clone that leaves objects out says so behind the address.
-_REMOTE = re.compile(r"(?P<name>[^\t]+)\t(?P<url>.*) \((?P<use>fetch|push)\)(?: \[.*\])?")
+_REMOTE = pattern(r"(?P<name>[^\t]+)\t(?P<url>.*) \((?P<use>fetch|push)\)(?: \[.*\])?")
 # `worktree list -z` came with it.
 OLDEST = (2, 36)
 LOCAL_LIMIT = 30.0

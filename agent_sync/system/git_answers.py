@@ -5,16 +5,16 @@ In any doubt there is no answer here, and git is asked: an object may be in a pa
 
 import hashlib
 import os
-import re
 import stat
 import zlib
 from collections.abc import Iterator, Sequence
 
+from agent_sync.lazy_patterns import pattern
 from agent_sync.worktree import Place
 
-_SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_SHA = pattern(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 # Plain names of branches and remotes: no way out of the directory of refs, and nothing that git spells otherwise.
-_NAME = re.compile(r"(?:HEAD|refs/(?:heads|remotes|agentsync)(?:/(?!\.)[A-Za-z0-9_.+=@%-]+)+)")
+_NAME = pattern(r"(?:HEAD|refs/(?:heads|remotes|agentsync)(?:/(?!\.)[A-Za-z0-9_.+=@%-]+)+)")
 _SYMBOLIC = "ref: "
 _LARGEST = 4096
 _LARGEST_PACKED = 16 << 20

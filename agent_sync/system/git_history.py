@@ -1,10 +1,10 @@
 """What git knows of commits, refs, the files in them and what is not committed: one function per question."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from agent_sync.errors import GitFailed
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.lazy_patterns import pattern
 from agent_sync.system import git_answers
 from agent_sync.system.git import Git
 from agent_sync.system.git_answers import NotLoose
@@ -12,8 +12,8 @@ from agent_sync.worktree import CLAIM_NAME
 
 # Whatever the user has set for `git log`, these are its lines and nothing else.
 _LOG = ("log", "--no-show-signature", "--encoding=UTF-8", "--format=%H %ct %s")
-_LOG_LINE = re.compile(r"([0-9a-f]{40,64}) (\d+) (.*)")
-_COMMIT = re.compile(r"[0-9a-f]{40,64}")
+_LOG_LINE = pattern(r"([0-9a-f]{40,64}) (\d+) (.*)")
+_COMMIT = pattern(r"[0-9a-f]{40,64}")
 # Our own files are not the work: the claim with its temporary copies, and the view of the work hooks.
 _OWN_FILES_APART = ("--", ".", f":(exclude,top){CLAIM_NAME}*", ":(exclude,top).forge")
 # How many fields stand before the path in each kind of line of `status --porcelain=v2`.

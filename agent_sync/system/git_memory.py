@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from agent_sync.lazy_patterns import pattern
 from agent_sync.quiet.answer import state_of
 from agent_sync.system import files
 from agent_sync.system.disk import AfterPowerCut
@@ -17,7 +18,7 @@ from agent_sync.system.stamps import SETTLED_S
 from agent_sync.worktree import GIT_ANSWERS, Place
 
 # A question about objects alone, named in full, has one answer for ever.
-_OBJECT = re.compile(r"\^?[0-9a-f]{40}(?:[0-9a-f]{24})?(?:\^\{(?:tree|commit)\}|:.*)?", re.DOTALL)
+_OBJECT = pattern(r"\^?[0-9a-f]{40}(?:[0-9a-f]{24})?(?:\^\{(?:tree|commit)\}|:.*)?", re.DOTALL)
 _ABOUT_OBJECTS = frozenset({"ls-tree", "cat-file", "merge-base", "rev-list", "rev-parse"})
 # What only looks, or stores objects that nothing points to: after anything else nothing but objects is as it was.
 _LOOKING = frozenset({
@@ -28,7 +29,7 @@ _LOOKING = frozenset({
 _FEW, _SMALL = 20, 1 << 20
 _CONFIG_QUESTIONS = (("remote", "-v"), ("config", "--get"))
 # A branch that is made, followed or deleted says nothing about remotes.
-_BRANCH_SECTION = re.compile(r"^[ \t]*\[branch [^\n]*\n(?:(?![ \t]*\[)[^\n]*\n)*", re.MULTILINE)
+_BRANCH_SECTION = pattern(r"^[ \t]*\[branch [^\n]*\n(?:(?![ \t]*\[)[^\n]*\n)*", re.MULTILINE)
 # Across processes: which files are tracked, what is in a commit, and which tree it has.
 _NOTED = frozenset({"ls-files", "ls-tree", "rev-parse"})
 _MOST_NOTED, _LONGEST_NOTED = 40, 4000

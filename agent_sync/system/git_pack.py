@@ -10,6 +10,7 @@ from pathlib import Path
 
 from agent_sync.errors import GitFailed
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.lazy_patterns import pattern
 from agent_sync.system.git import Git
 from agent_sync.system.git_answers import NotLoose, object_file
 from agent_sync.system.scratch import scratch_file
@@ -21,7 +22,7 @@ _VERSION = 2
 # As git makes them: nobody changes an object.
 _READ_ONLY = 0o444
 # Whoever shares a repository with others needs modes that only git works out.
-_SHARED = re.compile(rb"sharedrepository|\[include", re.IGNORECASE)
+_SHARED = pattern(rb"sharedrepository|\[include", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

@@ -5,25 +5,26 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from agent_sync.errors import BadConfig, GitDenied, GitFailed
+from agent_sync.lazy_patterns import pattern
 from agent_sync.system.masking import masked
 
 LONGEST = 900
-_WORD = re.compile(r"\w[\w.-]{0,49}")
-_NOT_THERE = re.compile(
+_WORD = pattern(r"\w[\w.-]{0,49}")
+_NOT_THERE = pattern(
     r"could not resolve host|couldn't resolve|failed to connect|couldn't connect|connection refused"
     r"|connection timed out|operation timed out|no route to host|network is unreachable|took longer than"
     r"|does not appear to be a git repository|no such file or directory|name or service not known"
     r"|temporary failure in name resolution|unable to look up",
     re.IGNORECASE,
 )
-_SIGN_IN = re.compile(
+_SIGN_IN = pattern(
     r"could not read (?:username|password)|authentication failed|permission denied \(|access denied"
     r"|returned error: 40[13]|http 40[13]\b|write access to repository not granted|denied to "
     r"|invalid username or token|no anonymous write access|host key verification failed|repository not found",
     re.IGNORECASE,
 )
 # What the server says line by line, and what git itself makes of it.
-_REMOTE_LINE = re.compile(r"^remote:[ \t]?", re.MULTILINE)
+_REMOTE_LINE = pattern(r"^remote:[ \t]?", re.MULTILINE)
 
 
 class PushRule(StrEnum):
@@ -37,14 +38,14 @@ class PushRule(StrEnum):
     BRANCH_ONLY = "a git proxy that takes the working branch only"
 
 
-_MOST_REFS = re.compile(r"more than (\d{1,9}) branches or tags", re.IGNORECASE)
+_MOST_REFS = pattern(r"more than (\d{1,9}) branches or tags", re.IGNORECASE)
 _RULES = (
-    (PushRule.RULESET, re.compile(r"GH013|repository rule violations", re.IGNORECASE)),
+    (PushRule.RULESET, pattern(r"GH013|repository rule violations", re.IGNORECASE)),
     (PushRule.POLICY, _MOST_REFS),
-    (PushRule.WORKFLOWS, re.compile(r"without [`'\"]?workflows?[`'\"]? (?:permission|scope)", re.IGNORECASE)),
-    (PushRule.ARCHIVED, re.compile(r"archived so it is read-only|repository was archived", re.IGNORECASE)),
-    (PushRule.HIDDEN, re.compile(r"deny updating a hidden ref", re.IGNORECASE)),
-    (PushRule.BRANCH_ONLY, re.compile(r"rpc failed; http 403|limited to the working branch", re.IGNORECASE)),
+    (PushRule.WORKFLOWS, pattern(r"without [`'\"]?workflows?[`'\"]? (?:permission|scope)", re.IGNORECASE)),
+    (PushRule.ARCHIVED, pattern(r"archived so it is read-only|repository was archived", re.IGNORECASE)),
+    (PushRule.HIDDEN, pattern(r"deny updating a hidden ref", re.IGNORECASE)),
+    (PushRule.BRANCH_ONLY, pattern(r"rpc failed; http 403|limited to the working branch", re.IGNORECASE)),
 )
 _RULE_HELP = {
     PushRule.RULESET: "follow the rule that is named, or ask whoever administers the repository",

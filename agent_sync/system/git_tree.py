@@ -1,11 +1,11 @@
 """What git knows of trees, and how the work tree becomes one: one function per question."""
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
 from agent_sync.errors import GitFailed
+from agent_sync.lazy_patterns import pattern
 from agent_sync.system.git import Git
 
 # Hashing a large working directory takes its time.
@@ -18,7 +18,7 @@ _ALONE = (
 _COMPARING, _LOOKING = "comparing what changed", "looking at the working directory"
 _KEEPING = "keeping what is not committed"
 _SIZES = "--batch-check"
-_DESCRIBED = re.compile(r"[0-9a-f]{40,64} \w+ \d+")
+_DESCRIBED = pattern(r"[0-9a-f]{40,64} \w+ \d+")
 # So many fit on a command line.
 _MOST_NAMES = 500
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from agent_sync.lazy_patterns import pattern
 from agent_sync.plain.json_reading import read_json
 from agent_sync.system import files
 from agent_sync.worktree import Place
@@ -52,7 +53,7 @@ _TOKENS = (
     r"eyJ[\w-]{8,500}\.[\w-]{8,}\.[\w-]{8,}",
 )
 _ASSIGNED = r"(?:token|secret|passw(?:or)?d|api[_-]?key|access[_-]?key|secret[_-]?key|private[_-]?key|account[_-]?key)"
-_SECRETS = re.compile(
+_SECRETS = pattern(
     # A private key, also one that was cut off.
     r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----(?s:.*?)"
     r"(?:-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----|\Z)"

@@ -1,17 +1,17 @@
 """Masks what a program prints while it comes in: a secret that is cut by two reads is masked like any other."""
 
-import re
 from collections.abc import Iterable
 
+from agent_sync.lazy_patterns import pattern
 from agent_sync.system.masking import masked
 
 # A line may be held back this long before it is passed on in pieces; no token is longer than the overlap.
 LONGEST_LINE = 1 << 18
 OVERLAP = 1 << 14
-_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
-_END = re.compile(r"-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
+_BEGIN = pattern(r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
+_END = pattern(r"-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
 # What no token has inside: a place to cut at.
-_SEPARATOR = re.compile(r"[^A-Za-z0-9_+/=.:@%~-]")
+_SEPARATOR = pattern(r"[^A-Za-z0-9_+/=.:@%~-]")
 
 
 class StreamMask:

@@ -13,7 +13,7 @@ _TRACER = """
 import collections, json, os, sys, threading
 calls, loading = collections.Counter(), 0
 OURS, FUNCTION = os.sep + "agent_sync" + os.sep, 1
-LIBRARIES = ("lazy_dataclasses.py", OURS + "plain" + os.sep, "http_client.py")
+LIBRARIES = ("lazy_dataclasses.py", "lazy_patterns.py", OURS + "plain" + os.sep, "http_client.py")
 def note(frame, event, _):
     global loading
     code = frame.f_code

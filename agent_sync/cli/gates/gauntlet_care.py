@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from agent_sync.cli.gates.gauntlet_views import project_here
+from agent_sync.cli.gates.detecting import project_here
 from agent_sync.cli.here import context_here
 from agent_sync.errors import BadInput, LockHeld
 from agent_sync.gates.config.starter import starter_files

@@ -8,32 +8,21 @@ from typing import Any
 
 import click
 
-from agent_sync.cli.here import context_here
+from agent_sync.cli.gates.detecting import project_here, show_changes
 from agent_sync.context import Context
-from agent_sync.errors import BadInput, Exit
+from agent_sync.errors import Exit
 from agent_sync.gates.config.model import LoadedProject
-from agent_sync.gates.config.project import find_project, load_project, unread_files
+from agent_sync.gates.config.project import unread_files
 from agent_sync.gates.config.stop_settings import hook_settings, read_user
 from agent_sync.gates.memory import state as states
 from agent_sync.gates.plan.changes import WantedChanges
-from agent_sync.gates.plan.plan import gate_name
-from agent_sync.gates.plan.prepare import RunOptions, has_unresolved, look
+from agent_sync.gates.plan.prepare import has_unresolved
 from agent_sync.gates.reviews.adapters import ADAPTERS, adapter_of, is_installed
 from agent_sync.gates.reviews.cooling import Cooling
 from agent_sync.gates.run import lock
 from agent_sync.gates.run.logs import LogDir
 from agent_sync.gates.status import HEADLINES
-from agent_sync.quiet.answer import process_dir
 from agent_sync.system import clock
-
-
-def project_here() -> tuple[Context, LoadedProject]:
-    """Return the project the command was started in, as far as it could be read."""
-    context = context_here()
-    root = find_project(process_dir(), context.place.root)
-    if root is None:
-        raise BadInput("There is no .gauntlet/config.yml here.", helps="agent-sync gate init")
-    return context, load_project(root)
 
 
 @click.command("list")
@@ -127,25 +116,7 @@ def detect(*, as_json: bool, uncommitted: bool, commit: str, base: str) -> None:
     Example:
       agent-sync gate detect --base-branch origin/main
     """
-    context, loaded = project_here()
-    if loaded.errors:
-        raise BadInput(str(loaded.errors[0]), helps="agent-sync gate validate")
-    found = look(context, loaded, RunOptions(WantedChanges(base, commit, uncommitted)))
-    plan = found.plan
-    if as_json:
-        jobs = [job.id for job in plan.jobs]
-        skipped = {one.id: one.reason for one in plan.skipped}
-        click.echo(json.dumps({"files": list(found.files), "gates": jobs, "skipped": skipped}))
-        return
-    # In one piece: there can be very many.
-    listed = (f"  {name}\n" if name.isprintable() else f"  {name!r}\n" for name in found.files)
-    click.echo("".join(listed), nl=False)
-    click.echo(f"{len(found.files)} files differ from {found.base.name}; {len(plan.jobs)} gates would run:")
-    for job in plan.jobs:
-        click.echo(f"  {gate_name(job.id)}")
-    for one in plan.skipped:
-        click.echo(f"  {gate_name(one.id)}: skipped ({one.reason})")
-    click.echo(found.base.note, err=True, nl=bool(found.base.note))
+    show_changes(WantedChanges(base, commit, uncommitted), as_json=as_json)
 
 
 @click.command("status")

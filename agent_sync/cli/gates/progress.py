@@ -4,8 +4,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-import click
-
+from agent_sync.cli.ending import say
 from agent_sync.gates.plan.plan import Job, gate_name
 from agent_sync.gates.run.console import Listener, Silence
 from agent_sync.gates.run.report import progress
@@ -25,18 +24,18 @@ class Lines:
 
     def planned(self, jobs: tuple[Job, ...]) -> None:
         """Say how much will run."""
-        click.echo(f"{len(jobs)} gate{'' if len(jobs) == 1 else 's'} to run")
+        say(f"{len(jobs)} gate{'' if len(jobs) == 1 else 's'} to run")
 
     def started(self, job: Job) -> None:
         """Say nothing: in a pipe only ends matter."""
 
     def ended(self, result: JobResult) -> None:
         """Print the gate's line."""
-        click.echo(f"{_MARKS[result.outcome]} {progress(result)}")
+        say(f"{_MARKS[result.outcome]} {progress(result)}")
 
     def printed(self, line: str) -> None:
         """Print the line."""
-        click.echo(line)
+        say(line)
 
 
 class Moving(Lines):

@@ -1,19 +1,19 @@
 """`agent-sync validate`: run a check or the gates, and sign a receipt of it."""
 
-import re
 import sys
 from datetime import timedelta
 from pathlib import Path
 
 import click
 
-from agent_sync.cli.gates.gauntlet import run_gates
+from agent_sync.cli.gates.running import NO_OPTIONS, run_gates
 from agent_sync.cli.here import context_here
 from agent_sync.cli.record.recorded import record_here, tell_standing
 from agent_sync.context import Context
 from agent_sync.errors import BadInput, BadRecord, BadUsage, Exit
 from agent_sync.gates.config.project import find_project
 from agent_sync.gates.plan.plan import Scope
+from agent_sync.lazy_patterns import pattern
 from agent_sync.quiet.answer import process_dir
 from agent_sync.record.disk.store import OpenRecord
 from agent_sync.record.machine.model import Record
@@ -24,8 +24,7 @@ from agent_sync.record.receipts.running import Outlet
 from agent_sync.record.receipts.validate import CommandToRun, validate
 from agent_sync.task.decision.outside_text import one_line
 
-_EVERYTHING = {"base": "", "commit": "", "uncommitted": False, "gate": "", "again": True, "as_json": False}
-_LENGTH = re.compile(r"([0-9]{1,6})(s|m|h)")
+_LENGTH = pattern(r"([0-9]{1,6})(s|m|h)")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours"}
 
 
@@ -81,7 +80,7 @@ def _gates(context: Context) -> Exit:
     if find_project(process_dir(), context.place.root) is None:
         raise BadUsage("There are no gates here, so name a command.", helps="agent-sync validate -- CMD")
     before = record_here(context).record.receipts_total
-    status = run_gates(Scope(), _EVERYTHING)
+    status = run_gates(Scope(), NO_OPTIONS | {"again": True})
     found = context.recorder.current()
     if found:
         made = found.record.receipts_total - before

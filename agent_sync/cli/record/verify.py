@@ -1,20 +1,20 @@
 """`agent-sync record verify`: check a receipt from a file, on any machine, with a public key or none at all."""
 
 import os
-import re
 from pathlib import Path
 
 import click
 
 from agent_sync.cli.record.hook_proof import exit_status, receipt_report, verify_receipt
 from agent_sync.errors import BadInput, BadKey, Exit, NoReceipt
+from agent_sync.lazy_patterns import pattern
 from agent_sync.record.receipts import keys, signing
 from agent_sync.record.receipts.envelope import receipts_in
 from agent_sync.record.receipts.receipt import Receipt
 from agent_sync.record.receipts.signing import Invalid, Valid, Verdict
 from agent_sync.system import files
 
-_KEY = re.compile(r"[0-9a-f]{64}")
+_KEY = pattern(r"[0-9a-f]{64}")
 _LARGEST = 64 << 20
 
 

@@ -2,7 +2,6 @@
 
 import copy
 import json
-import re
 import sys
 from datetime import timedelta
 
@@ -16,6 +15,7 @@ from agent_sync.cli.work import worker_care, worker_endings, worker_views
 from agent_sync.cli.work.worker_views import hook_values, print_notes
 from agent_sync.context import Context
 from agent_sync.errors import BadInput, Exit, Refused
+from agent_sync.lazy_patterns import pattern
 from agent_sync.leases.claim_refs import claim_ref
 from agent_sync.system import clock
 from agent_sync.task.decision.outside_text import quoted
@@ -27,7 +27,7 @@ from agent_sync.work.sling import Sling, Slung, sling as slung_to
 from agent_sync.work.take import Begun, take as taken_from
 from agent_sync.work.take_decision import TakeVerdict
 
-_DURATION = re.compile(r"([1-9][0-9]{0,5})([smhd])")
+_DURATION = pattern(r"([1-9][0-9]{0,5})([smhd])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _VERBS = {TakeVerdict.START: "Started", TakeVerdict.RESUME: "Resumed", TakeVerdict.RESTART: "Restarted"}
 

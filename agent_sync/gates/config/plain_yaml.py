@@ -4,27 +4,26 @@ Block mappings and sequences, one-line scalars, flow collections of scalars on o
 Where it answers, the answer is that of `yaml12.py`.
 """
 
-import re
-
 from agent_sync.gates.config.yaml_values import NotOrdinary, Plain
+from agent_sync.lazy_patterns import pattern
 
 # Small enough to be within every bound of `yaml12.py`.
 LARGEST = 16 << 10
 FARTHEST = 20
 # What neither breaks a line nor is refused anywhere: ASCII, Latin letters, dashes and quotation marks.
-_CHARACTERS = re.compile("[\n -~\u00a1-\u024f\u2010-\u2027]*")
+_CHARACTERS = pattern("[\n -~\u00a1-\u024f\u2010-\u2027]*")
 _KEY = "([A-Za-z][A-Za-z0-9_-]*)"
-_ENTRY = re.compile(rf" *{_KEY}:(?: +(.*))?")
+_ENTRY = pattern(rf" *{_KEY}:(?: +(.*))?")
 _QUOTED = r"""'((?:[^']|'')*)'|"((?:[^"\\]|\\["\\nt])*)\""""
 _REST = r" *(?: #.*)?"
-_ALONE = re.compile(rf"(?:{_QUOTED}){_REST}")
+_ALONE = pattern(rf"(?:{_QUOTED}){_REST}")
 _IN_FLOW = r"([A-Za-z0-9_/$.](?:[A-Za-z0-9_/$.*+=@ -]*[A-Za-z0-9_/$.*+=@-])?)"
-_FLOW_ITEM = re.compile(rf" *(?:{_KEY}: +)?(?:{_QUOTED}|{_IN_FLOW}) *(,|[\]}}]{_REST}$)")
-_NO_ITEMS = re.compile(rf"\[ *\]{_REST}")
-_TEXT = re.compile(r"[A-Za-z_/$(]|\.(?:$|/|[A-Za-z])")
-_WHOLE = re.compile("0|[1-9][0-9]{0,8}")
-_FRACTION = re.compile(r"(?:0|[1-9][0-9]{0,8})\.[0-9]{1,9}")
-_ESCAPE = re.compile(r"\\(.)")
+_FLOW_ITEM = pattern(rf" *(?:{_KEY}: +)?(?:{_QUOTED}|{_IN_FLOW}) *(,|[\]}}]{_REST}$)")
+_NO_ITEMS = pattern(rf"\[ *\]{_REST}")
+_TEXT = pattern(r"[A-Za-z_/$(]|\.(?:$|/|[A-Za-z])")
+_WHOLE = pattern("0|[1-9][0-9]{0,8}")
+_FRACTION = pattern(r"(?:0|[1-9][0-9]{0,8})\.[0-9]{1,9}")
+_ESCAPE = pattern(r"\\(.)")
 _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t"}
 _WORDS = {"true": True, "false": False, "null": None}
 # What some version of YAML, or some spelling of it, takes for something else than text.

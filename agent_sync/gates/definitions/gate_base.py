@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.lazy_patterns import pattern
 from agent_sync.system import git_history
 from agent_sync.system.git import Git
 from agent_sync.worktree import GATE_CONFIG
@@ -12,7 +13,7 @@ from agent_sync.worktree import GATE_CONFIG
 REMOTE = "refs/remotes/"
 LOCAL = "refs/heads/"
 _DEFAULTS = ("HEAD", "main", "master")
-_NAMED = re.compile(r"^base_branch:[ \t]+[\"']?([^\s\"'#]+)", re.MULTILINE)
+_NAMED = pattern(r"^base_branch:[ \t]+[\"']?([^\s\"'#]+)", re.MULTILINE)
 # How git itself notes that a copy of a remote's branch followed the remote.
 _BY_THE_REMOTE = ("fetch", "pull", "clone", "update by push", "remote: renamed")
 

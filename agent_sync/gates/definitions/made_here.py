@@ -1,15 +1,14 @@
 """Tells whether the branch at hand is this clone's own work, by the first entry of its reflog and by its claim."""
 
-import re
-
 from agent_sync.context import Context
 from agent_sync.gates.definitions.gate_base import LOCAL, REMOTE, GateBase
 from agent_sync.gates.plan.repo import Repo
+from agent_sync.lazy_patterns import pattern
 from agent_sync.system import git_history
 
 _CREATED = "branch: Created from "
 # Where a name ends and steps back from it begin: main~2, main^0, main@{1}.
-_STEPS = re.compile(r"[~^]|@\{")
+_STEPS = pattern(r"[~^]|@\{")
 # Branches that stand on one another; more is a tangle that proves nothing.
 MOST_STACKED = 20
 

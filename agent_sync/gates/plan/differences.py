@@ -1,6 +1,5 @@
 """Patches between two trees, file by file: what a reviewer reads, and which lines it may speak about."""
 
-import re
 from collections.abc import Iterable
 from functools import cached_property
 from threading import Lock
@@ -8,10 +7,11 @@ from threading import Lock
 from agent_sync.errors import GitFailed
 from agent_sync.gates.plan.repo import Repo
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.lazy_patterns import pattern
 from agent_sync.system import git_tree
 
-_NAME = re.compile(r"[0-9a-f]{40,64}")
-_HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@")
+_NAME = pattern(r"[0-9a-f]{40,64}")
+_HUNK = pattern(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@")
 
 
 @dataclass(frozen=True)

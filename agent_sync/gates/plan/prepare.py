@@ -18,7 +18,6 @@ from agent_sync.gates.plan.changes import (
     WantedChanges,
     find_base,
     find_changes,
-    look_for_changes,
 )
 from agent_sync.gates.plan.plan import GatePlan, Scope, plan
 from agent_sync.gates.plan.repo import Repo
@@ -131,25 +130,6 @@ def prepare(
 def _moved_base_remarks(repo: Repo, base: Base) -> tuple[str, ...]:
     remark = moved_base_named(repo.git, base.name)
     return (remark,) if remark else ()
-
-
-@dataclass(frozen=True)
-class Foreseen:
-    """What changed compared with the base, and what would run."""
-
-    base: Base
-    files: tuple[str, ...]
-    plan: GatePlan
-
-
-def look(context: Context, loaded: LoadedProject, options: RunOptions) -> Foreseen:
-    """Return what changed and what would run, without touching logs or record."""
-    project = loaded.project
-    repo = Repo(context.git, context.place, project.root)
-    base = find_base(repo, project.base_branch, options.wanted, context.environment)
-    files = look_for_changes(repo, project.log_dir, options.wanted, base=base, environment=context.environment)
-    scope = replace(options.scope, is_ci=is_ci(context.environment))
-    return Foreseen(base, files, plan(project, files, scope, lambda path: (project.root / path).is_dir()))
 
 
 def has_unresolved(logs: LogDir, state: GateState | None) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 
 from agent_sync.gates.config.model import Priority
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.lazy_patterns import pattern
 from agent_sync.system import files
 
 # Two sentences at least this alike say the same.
@@ -19,7 +20,7 @@ MOST_STARTS = 2000
 LONGEST_NUMBER = 9
 HIGHEST_LINE = 10**LONGEST_NUMBER
 LARGEST_STORED = 16 << 20
-_FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*?)```", re.DOTALL)
+_FENCED = pattern(r"```(?:json)?[ \t]*\n(.*?)```", re.DOTALL)
 
 
 @dataclass(frozen=True)

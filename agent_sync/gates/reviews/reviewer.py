@@ -13,10 +13,11 @@ from agent_sync.gates.reviews.findings import LARGEST, ReviewerAnswer, read_answ
 from agent_sync.gates.run.context import NO_TIME, Run
 from agent_sync.gates.run.masked_log import masked_into
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.lazy_patterns import pattern
 from agent_sync.system.masking import masked
 
 DEFAULT_LIMIT = 300.0
-_USED_UP = re.compile(r"usage limit|rate limit|quota|credit balance|too many requests|hit your limit", re.IGNORECASE)
+_USED_UP = pattern(r"usage limit|rate limit|quota|credit balance|too many requests|hit your limit", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

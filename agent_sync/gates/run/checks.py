@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import re
 import shutil
 import time
 from collections.abc import Mapping
@@ -15,6 +14,7 @@ from agent_sync.gates.plan.plan import Job
 from agent_sync.gates.run.context import NO_TIME, Run
 from agent_sync.gates.run.masked_log import masked_into
 from agent_sync.gates.run.results import Executed, JobOutcome, JobResult
+from agent_sync.lazy_patterns import pattern
 from agent_sync.system import clock, files
 from agent_sync.system.masking import masked
 
@@ -29,9 +29,9 @@ _WORDS = {
     JobOutcome.SKIPPED: "skipped",
 }
 
-_WORD = re.compile(r"[A-Za-z0-9_./+-]+")
-_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
-_PLAIN_BRANCH = re.compile(r"[A-Za-z0-9._/-]+")
+_WORD = pattern(r"[A-Za-z0-9_./+-]+")
+_ASSIGNMENT = pattern(r"[A-Za-z_][A-Za-z0-9_]*=")
+_PLAIN_BRANCH = pattern(r"[A-Za-z0-9._/-]+")
 # Words the shell itself understands.
 _SHELL_WORDS = """
 . : [ ! { ( if for while until case test cd echo printf true false exit export set unset eval exec trap ulimit umask

@@ -1,19 +1,19 @@
 """Takes the lines of a failed gate's output that are worth showing at once: the first, and the last of a long one."""
 
-import re
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
 from agent_sync.gates.reviews.findings import read_stored
 from agent_sync.gates.run.results import JobResult
+from agent_sync.lazy_patterns import pattern
 
 LONGEST_LINE = 300
 # So much of each end of a log is read, however long it is.
 _READ = 32 << 10
 _LEFT_OUT = "[…]"
 # Terminal control: sequences that begin with ESC [ or ESC ], and the two-character ones.
-_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
+_ESCAPES = pattern(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 

@@ -10,6 +10,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from agent_sync.errors import BadConfig
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.lazy_patterns import pattern
 from agent_sync.settings import Origin
 
 if TYPE_CHECKING:
@@ -18,16 +19,16 @@ if TYPE_CHECKING:
 
 _SCHEMES = frozenset({"https", "http", "ssh", "git", "git+ssh", "ssh+git", "git+https", "git+http"})
 # `[user@]host:path`, unless a slash comes before the colon: then git takes it for a path.
-_SCP = re.compile(r"(?:[^@/]+@)?(?P<host>\[[^\]]+\]|[^:/@]+):(?P<path>.+)", re.DOTALL)
-_HELPER = re.compile(r"[A-Za-z0-9]+::")
-_OWNER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
-_NAME = re.compile(r"[A-Za-z0-9._-]+")
+_SCP = pattern(r"(?:[^@/]+@)?(?P<host>\[[^\]]+\]|[^:/@]+):(?P<path>.+)", re.DOTALL)
+_HELPER = pattern(r"[A-Za-z0-9]+::")
+_OWNER = pattern(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_NAME = pattern(r"[A-Za-z0-9._-]+")
 # Other names of the same place: port 443 for ssh, and the site's old name.
 _ALIASES = {"ssh.github.com": "github.com", "www.github.com": "github.com", "altssh.github.com": "github.com"}
 
 
-_NAMED = re.compile(rf"{_OWNER.pattern}/{_NAME.pattern}")
-_HOST = re.compile(r"[a-z0-9][a-z0-9._-]*")
+_NAMED = pattern(rf"{_OWNER.pattern}/{_NAME.pattern}")
+_HOST = pattern(r"[a-z0-9][a-z0-9._-]*")
 SSH_LIMIT_S = 5.0
 # What ssh said in this process; its configuration does not change under a command.
 _SSH_HOSTS: dict[str, str] = {}

@@ -1,7 +1,6 @@
 """One repository's GitHub as one token reaches it: sends documents, counts, and lets only our own errors out."""
 
 import hashlib
-import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import field
@@ -34,6 +33,7 @@ from agent_sync.gateway.transport.trouble import (
     one_line,
 )
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.lazy_patterns import pattern
 from agent_sync.settings import Settings
 from agent_sync.system import clock
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from agent_sync.gateway.transport.wire import Patience, Sleep, Wire
 
 _QUERIES = FilePath(__file__).parent.parent / "queries"
-_SPREAD = re.compile(r"\.\.\.([A-Z]\w*)")
+_SPREAD = pattern(r"\.\.\.([A-Z]\w*)")
 
 
 @dataclass

@@ -4,9 +4,10 @@ import re
 from enum import Enum
 
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.lazy_patterns import pattern
 
-_URL = re.compile(r"url=(https://[^\s;,]+)")
-_NEEDED = re.compile(r"requires one of the following scopes: \[([^\]]*)\]")
+_URL = pattern(r"url=(https://[^\s;,]+)")
+_NEEDED = pattern(r"requires one of the following scopes: \[([^\]]*)\]")
 # What a wider scope includes.
 _INCLUDED = {"project": {"read:project"}, "repo": {"public_repo", "repo:status", "repo_deployment"}}
 
@@ -14,13 +15,13 @@ _INCLUDED = {"project": {"read:project"}, "repo": {"public_repo", "repo:status",
 class Policy(Enum):
     """Who keeps a token out that is good elsewhere, by the words GitHub uses."""
 
-    SAML = re.compile(r"SAML enforcement|saml_failure|SAML SSO", re.IGNORECASE)
-    OAUTH = re.compile(r"OAuth App access restrictions", re.IGNORECASE)
-    IP_LIST = re.compile(r"IP allow list", re.IGNORECASE)
-    CLASSIC = re.compile(r"forbids access via a personal access token \(classic\)", re.IGNORECASE)
-    FINE_GRAINED = re.compile(r"forbids access via a fine-grained personal access token", re.IGNORECASE)
-    LIFETIME = re.compile(r"forbids access via .*token.*lifetime", re.IGNORECASE)
-    ARCHIVED = re.compile(r"was archived so (?:it )?is read-only", re.IGNORECASE)
+    SAML = pattern(r"SAML enforcement|saml_failure|SAML SSO", re.IGNORECASE)
+    OAUTH = pattern(r"OAuth App access restrictions", re.IGNORECASE)
+    IP_LIST = pattern(r"IP allow list", re.IGNORECASE)
+    CLASSIC = pattern(r"forbids access via a personal access token \(classic\)", re.IGNORECASE)
+    FINE_GRAINED = pattern(r"forbids access via a fine-grained personal access token", re.IGNORECASE)
+    LIFETIME = pattern(r"forbids access via .*token.*lifetime", re.IGNORECASE)
+    ARCHIVED = pattern(r"was archived so (?:it )?is read-only", re.IGNORECASE)
 
 
 _STEPS = {

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.lazy_patterns import pattern
 from agent_sync.system.git import Remote
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 # What gh writes at the remote whose repository its commands are about.
 BASE = "base"
-_HINTS = re.compile(rb"gh-resolved|pushurl|pushdefault", re.IGNORECASE)
+_HINTS = pattern(rb"gh-resolved|pushurl|pushdefault", re.IGNORECASE)
 _ASKED = r"^remote\.(pushdefault|.*\.(gh-resolved|pushurl))$"
 
 

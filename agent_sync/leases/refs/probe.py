@@ -1,15 +1,15 @@
 """Tries what a remote takes: makes, moves and deletes a scratch ref, and reports each step."""
 
-import re
 import secrets
 
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.lazy_patterns import pattern
 from agent_sync.leases.refs.api_transport import ApiTransport
 from agent_sync.leases.refs.values import PROBES, NewCommit, Pushed, PushResult, RefTransport, RefUpdate, Where
 from agent_sync.system.git_refusals import push_rule
 
 # How GitHub says that a token or a person may not write here, in REST and in GraphQL.
-_NO_RIGHT = re.compile(r"not accessible by|must have (?:push|write)|not have (?:the correct )?permission|requires? ")
+_NO_RIGHT = pattern(r"not accessible by|must have (?:push|write)|not have (?:the correct )?permission|requires? ")
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,11 @@
 """Where refs of ours are kept: on the shared remote, changed by git push, or in this clone."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import field, replace
 
 from agent_sync.errors import GitFailed
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.lazy_patterns import pattern
 from agent_sync.leases.refs import git_pushes, git_refs
 from agent_sync.leases.refs.values import (
     OURS,
@@ -30,7 +30,7 @@ from agent_sync.system.git import NETWORK_LIMIT, Git, Remote
 from agent_sync.system.git_refusals import PushRule, push_rule, refs_allowed
 
 # What can stand in the name of a setting as it is.
-_PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_PLAIN_NAME = pattern(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 import re
 
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.lazy_patterns import pattern
 from agent_sync.setup.install.edits import Edit
 
 COMMAND = "agent-sync checkpoint --trigger git_commit --auto"
@@ -37,8 +38,8 @@ fi
 {END}
 """
 _SHELLS = frozenset({"sh", "bash", "dash", "ash", "ksh", "mksh", "zsh"})
-_OURS = re.compile(rf"^{re.escape(BEGIN)}\n.*?^{re.escape(END)}\n", re.MULTILINE | re.DOTALL)
-_HARMLESS = re.compile(r"\s*(?:#.*|\. .*husky\.sh\"?)?")
+_OURS = pattern(rf"^{re.escape(BEGIN)}\n.*?^{re.escape(END)}\n", re.MULTILINE | re.DOTALL)
+_HARMLESS = pattern(r"\s*(?:#.*|\. .*husky\.sh\"?)?")
 
 
 @dataclass(frozen=True)

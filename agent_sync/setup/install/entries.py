@@ -1,17 +1,17 @@
 """What belongs into Claude Code's settings, and how our own entries are recognised there."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
+from agent_sync.lazy_patterns import pattern
 from agent_sync.worktree import ATLAS_HOME
 
 # Does nothing for a contributor who has not installed agent-sync, and leaves no shell behind for one who has.
 GUARD = "command -v agent-sync >/dev/null 2>&1 || exit 0; exec "
 HOOK_NAMES = ("on-stop", "on-idle", "session-start", "on-prompt", "on-tool", "on-end")
 # Every form a command of ours ever had: with or without guard, by name or by path, with or without options.
-_OURS = re.compile(rf"(?:^|[\s;&|(/'\"])agent-sync['\"]?\s+({'|'.join(HOOK_NAMES)})(?=$|[\s;&|)'\"<>])")
-_STATUS_LINE = re.compile(r"(?:^|[\s;&|(/'\"])agent-sync['\"]?\s+statusline(?=$|[\s;&|)'\"<>])")
+_OURS = pattern(rf"(?:^|[\s;&|(/'\"])agent-sync['\"]?\s+({'|'.join(HOOK_NAMES)})(?=$|[\s;&|)'\"<>])")
+_STATUS_LINE = pattern(r"(?:^|[\s;&|(/'\"])agent-sync['\"]?\s+statusline(?=$|[\s;&|)'\"<>])")
 ALLOWED = (
     "Bash(agent-sync claim *)",
     "Bash(agent-sync handoff)",

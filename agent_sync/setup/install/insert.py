@@ -1,15 +1,15 @@
 """Adds to JSON text by insertion alone, in the indentation and line endings that are there."""
 
 import json
-import re
 from typing import Any
 
+from agent_sync.lazy_patterns import pattern
 from agent_sync.setup.install.edits import Edit
 from agent_sync.setup.install.jsonc import JsonNode
 
 DEFAULT_INDENT = "  "
 # What may follow an element on its own line without belonging to the next one.
-_REST_OF_LINE = re.compile(r"(?:[ \t]+|/\*[^\r\n]*?\*/)*(?://[^\r\n]*)?")
+_REST_OF_LINE = pattern(r"(?:[ \t]+|/\*[^\r\n]*?\*/)*(?://[^\r\n]*)?")
 
 
 def line_ending(text: str) -> str:

@@ -1,11 +1,10 @@
 """Takes elements out of JSON text with their comma and line, and leaves every other byte."""
 
-import re
-
+from agent_sync.lazy_patterns import pattern
 from agent_sync.setup.install.jsonc import Element, JsonNode
 
 Span = tuple[int, int]
-_NOTHING_MORE = re.compile(r"[ \t]*(?://[^\r\n]*)?(?:\r|\n)")
+_NOTHING_MORE = pattern(r"[ \t]*(?://[^\r\n]*)?(?:\r|\n)")
 
 
 def without(text: str, node: JsonNode, place: int) -> str:

@@ -3,7 +3,9 @@
 import hashlib
 import re
 
-_LINE = re.compile(r"^# agent-sync init ([0-9a-f]{12})\n", re.MULTILINE)
+from agent_sync.lazy_patterns import pattern
+
+_LINE = pattern(r"^# agent-sync init ([0-9a-f]{12})\n", re.MULTILINE)
 
 
 def with_signature(text: str, *, after: str = "") -> str:

@@ -5,6 +5,7 @@ import stat
 from pathlib import Path
 
 from agent_sync.errors import LockHeld
+from agent_sync.lazy_patterns import pattern
 from agent_sync.system import files
 from agent_sync.system.disk import AfterPowerCut
 from agent_sync.worktree import CLAIM_NAME, Place
@@ -15,9 +16,9 @@ LINE = f"/{CLAIM_NAME}*".encode()
 LOCK_NAME = "install.lock"
 LOCK_WAIT = 5.0
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_OURS = re.compile(rb"^(%b)?%b\r?\n%b\r?(?:\n|\Z)" % (_BYTE_ORDER_MARK, re.escape(MARK), re.escape(LINE)), re.MULTILINE)
+_OURS = pattern(rb"^(%b)?%b\r?\n%b\r?(?:\n|\Z)" % (_BYTE_ORDER_MARK, re.escape(MARK), re.escape(LINE)), re.MULTILINE)
 # A pattern that takes in again what others leave out.
-_TAKES_IN = re.compile(rb"^\s*!", re.MULTILINE)
+_TAKES_IN = pattern(rb"^\s*!", re.MULTILINE)
 
 
 def keep_out(place: Place) -> str:

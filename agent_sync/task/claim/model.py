@@ -1,11 +1,11 @@
 """The claim: its documented fields, a few of ours, whatever else stands there, and the limits of what others write."""
 
 import json
-import re
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from agent_sync.errors import BadClaim, ClaimTooNew
+from agent_sync.lazy_patterns import pattern
 from agent_sync.plain.fields import AfterValidator, BeforeValidator, Field, Refused
 from agent_sync.plain.model import Model
 from agent_sync.task.claim.drift_seen import DriftSeen
@@ -22,7 +22,7 @@ Number = Annotated[int, Field(ge=1, le=LARGEST_NUMBER)]
 Count = Annotated[int, Field(ge=0, le=LARGEST_NUMBER)]
 SCHEMA_VERSION = 1
 Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
-_LEFT_BEFORE = re.compile(r"the hook of (\S+) \(`agent-sync worker take` goes on with it\)")
+_LEFT_BEFORE = pattern(r"the hook of (\S+) \(`agent-sync worker take` goes on with it\)")
 DOCUMENTED = (
     "schema_version",
     "item_id",

@@ -3,6 +3,7 @@
 import hashlib
 import re
 
+from agent_sync.lazy_patterns import pattern
 from agent_sync.settings.tables import PullSettings
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.decision.facts import Branch, GateSeen
@@ -25,12 +26,12 @@ LONGEST_BODY = 65_536
 _ROOM_FOR_DIGESTS = 200
 _LONGEST_PROOF = 20_000
 _CUT = "_The rest was cut: it would not fit into GitHub's limit for this text._"
-_DIGESTS = re.compile(r"\n*<!-- agent-sync text title=([0-9a-f]{12}) body=([0-9a-f]{12}) -->\s*\Z")
-_SUMMARY_HEADING = re.compile(
+_DIGESTS = pattern(r"\n*<!-- agent-sync text title=([0-9a-f]{12}) body=([0-9a-f]{12}) -->\s*\Z")
+_SUMMARY_HEADING = pattern(
     r"^#{1,6}[ \t].*\b(?:summary|description|describe|what|changes|overview|purpose)\b.*$", re.IGNORECASE | re.MULTILINE
 )
-_MARKDOWN = re.compile(r"[#@<>`&*_\[\]]|\bGH-\d", re.IGNORECASE)
-_WORD = re.compile(r"[a-z]{3,}")
+_MARKDOWN = pattern(r"[#@<>`&*_\[\]]|\bGH-\d", re.IGNORECASE)
+_WORD = pattern(r"[a-z]{3,}")
 # Words that say nothing about which gate proves a box.
 _GENERIC = frozenset({"check", "review", "run", "pas", "passe", "gate", "the", "all"})
 

@@ -5,9 +5,10 @@ import re
 from collections.abc import Iterable
 
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.lazy_patterns import pattern
 
 # What differs between two runs that fail for the same reason: numbers, times, hashes, places in memory.
-_CHANGING = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{7,64}\b|\d+(?:\.\d+)?", re.IGNORECASE)
+_CHANGING = pattern(r"0x[0-9a-f]+|\b[0-9a-f]{7,64}\b|\d+(?:\.\d+)?", re.IGNORECASE)
 _COMPARED_LINES = 20
 
 

@@ -2,6 +2,8 @@
 
 import re
 
+from agent_sync.lazy_patterns import pattern
+
 PATTERNS = {
     "runner lost": r"The (?:self-hosted )?runner[^\n]* (?:lost communication|has received a shutdown signal)",
     "runner lacks space": r"No space left on device",
@@ -14,7 +16,7 @@ PATTERNS = {
     ),
     "registry failed": r"toomanyrequests|(?:429 Too Many|502 Bad Gateway|503 Service Unavailable|504 Gateway)",
 }
-_COMPILED = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in PATTERNS.items()}
+_COMPILED = {name: pattern(text, re.IGNORECASE) for name, text in PATTERNS.items()}
 
 
 def infrastructure_pattern(lines: tuple[str, ...]) -> str:

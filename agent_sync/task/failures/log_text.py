@@ -4,10 +4,12 @@ import re
 import unicodedata
 from itertools import pairwise
 
+from agent_sync.lazy_patterns import pattern
+
 TAIL_LINES = 60
 LONGEST_LINE = 300
-_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
-_STAMP = re.compile(r"^\ufeff?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z ?")
+_ESCAPES = pattern(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
+_STAMP = pattern(r"^\ufeff?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z ?")
 _GROUP = "##[group]Run "
 _ERROR = "##[error]"
 # Cc control, Cf format (zero-width, bidi), Cs surrogates, Co private use, Cn unassigned, Zl/Zp separators.

@@ -5,13 +5,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from agent_sync.errors import BadInput
+from agent_sync.lazy_patterns import pattern
 from agent_sync.leases.refs.values import HOOKS, RESCUE
 
 DEFAULT_POOL = "main"
-_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,49}")
+_NAME = pattern(r"[a-z0-9][a-z0-9._-]{0,49}")
 _TOO_DEEP = 3
-_RESCUED = re.compile(rf"{RESCUE}([0-9]{{1,9}})-[0-9]{{1,10}}")
-_TASK = re.compile(r"(?:issue-|convoy-[0-9]+\.)([0-9]{1,9})")
+_RESCUED = pattern(rf"{RESCUE}([0-9]{{1,9}})-[0-9]{{1,10}}")
+_TASK = pattern(r"(?:issue-|convoy-[0-9]+\.)([0-9]{1,9})")
 
 
 @dataclass(frozen=True, order=True)

@@ -1,7 +1,6 @@
 """Says what stands between an open pull request and its merge, in GitHub's own opinion."""
 
-import re
-
+from agent_sync.lazy_patterns import pattern
 from agent_sync.task.claim.model import FeedbackSeen
 from agent_sync.task.decision.facts import Pull
 from agent_sync.task.decision.feedback.checks import ChecksVerdict, verdict
@@ -10,7 +9,7 @@ from agent_sync.task.decision.outside_text import quoted
 
 READY = frozenset({"CLEAN", "HAS_HOOKS"})
 # What a shell takes as it stands; the commands for other names are left to the reader.
-_PLAIN_NAME = re.compile(r"[\w.][\w./-]*")
+_PLAIN_NAME = pattern(r"[\w.][\w./-]*")
 
 
 def pull_verdict(pull: Pull) -> ChecksVerdict:
