@@ -34,6 +34,8 @@ ISSUE_NOTE = "issue.json"
 # task, record, work: watched by the quiet path
 OUTBOX_FILE = "outbox.json"
 RECORD_POINTER = "record"
+# Says how the task has ended while its record could not be written.
+RECORD_ENDING = "record-ending"
 WORKER_FILE = "worker.json"
 
 # In the worktree, and in the log directory of the gates.

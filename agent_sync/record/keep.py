@@ -18,7 +18,6 @@ from agent_sync.record.machine.machine import with_move
 from agent_sync.record.machine.model import Owner, Record
 from agent_sync.record.machine.progress import (
     abandoned_record,
-    completed_record,
     goal_of,
     has_moved_on,
     is_answered,
@@ -147,18 +146,6 @@ def attempt(context: Context, note: Callable[[Context], object]) -> None:
     except (AgentSyncError, OSError) as error:
         context.log.write(clock.now(), "trouble", error=str(error))
         context.outbox.add([messages.record_unwritten(str(error))])
-
-
-def finish(context: Context) -> None:
-    """Complete the record: the issue is closed."""
-    now = clock.now()
-    context.recorder.change(lambda record: completed_record(record, now), now)
-
-
-def abandon(context: Context, reason: str) -> Record | None:
-    """Give the task up."""
-    now = clock.now()
-    return context.recorder.change(lambda record: abandoned_record(record, reason, now), now)
 
 
 def receipt_lines(context: Context, commit: str) -> tuple[str, ...]:

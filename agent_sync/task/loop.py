@@ -264,8 +264,9 @@ def _settle(context: Context, trigger: Trigger, outcome: Outcome, *, claim: Clai
     if isinstance(outcome, ClaimDeleted):
         # While the claim is there a crash is mended by doing this once more; trouble here does not hold the close.
         from agent_sync.record import keep as recording
+        from agent_sync.record.disk.ending import finish
 
-        recording.attempt(context, recording.finish)
+        recording.attempt(context, finish)
     with context.store.locked() as token:
         if not isinstance(outcome, ClaimDeleted):
             changed = evolve(claim, outcome)

@@ -5,6 +5,7 @@ from agent_sync.errors import AgentSyncError, Refused
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases import fence
 from agent_sync.record import keep as recording
+from agent_sync.record.disk.ending import abandon
 from agent_sync.system import clock
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.decision.actions import LeaseLost, LeaseUnknown, LeftOnHook
@@ -29,7 +30,7 @@ def give_back(context: Context, claim: Claim, *, reason: str, force: bool) -> Gi
     else:
         given = GivenBack(_take_back(context, claim, found, reason=reason, force=force))
     why = f"the claim was given back{': ' + reason if reason else ''}"
-    recording.attempt(context, lambda context: recording.abandon(context, why))
+    recording.attempt(context, lambda context: abandon(context, why))
     with context.store.locked() as token:
         context.store.delete(token, claim)
     return given

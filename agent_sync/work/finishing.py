@@ -12,6 +12,7 @@ from agent_sync.leases.identity import holder_here, worktree_id
 from agent_sync.leases.model import LeaseMode, LeaseState, Tip
 from agent_sync.leases.refs.compare_and_swap import RefChange
 from agent_sync.record import keep as recording
+from agent_sync.record.disk.ending import finish
 from agent_sync.system.git_tree import tree_of
 from agent_sync.system.masking import masked_values
 from agent_sync.task.claim.model import Claim
@@ -220,7 +221,7 @@ def _free_worktree(context: Context, issue: int | None) -> None:
     claim = context.store.read()
     if claim is None or claim.issue_number != issue:
         return
-    recording.attempt(context, recording.finish)
+    recording.attempt(context, finish)
     with context.store.locked() as token:
         context.store.delete(token, claim)
 

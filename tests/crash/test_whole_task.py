@@ -17,6 +17,8 @@ SAMPLE = (
     ("kill-write", "close/rename/17"),
     ("faults", "close/3/drop_after_apply"),
     ("disks-task", "handoff/clone/full"),
+    ("disks-task", "stop/clone/full"),
+    ("disks-task", "close/home/gone"),
 )
 
 

@@ -11,17 +11,18 @@ from support.stored_records import LATER, NOW, begun_record
 
 from agent_sync.errors import BadConfig, BadInput, BadRecord, RecordUnavailable
 from agent_sync.record.disk.beginning import begin_record, issue_task, text_task
+from agent_sync.record.disk.ending import made_up_for
 from agent_sync.record.disk.recorder import (
     Home,
     active_record,
     atlas_home,
-    finish_ending,
     is_pointed,
     point,
     slug,
     unpoint,
     workspace_of,
 )
+from agent_sync.record.disk.store import OpenRecord
 from agent_sync.record.machine.machine import with_move
 from agent_sync.record.machine.states import RecordMove
 from agent_sync.worktree import worktree
@@ -147,6 +148,7 @@ import sys
 from pathlib import Path
 from support.stored_records import begun_record
 from agent_sync.record.disk.beginning import begin_record
+from agent_sync.record.disk.ending import made_up_for
 from agent_sync.record.disk.recorder import Home
 for _ in range(5):
     begin_record(Home(Path(sys.argv[1])), "demo-123456", "x", lambda task_id, index: begun_record(task_id=task_id, task_index=index))
@@ -226,14 +228,14 @@ def test_killed_ending_is_finished(home, place):
     """What a killed writer left of the record's end is made up for: files, temporaries and the pointer."""
     store, record = begin_here(home, place)
     point(place, record)
-    finish_ending(place, home)
+    assert made_up_for(place, home, OpenRecord(store, record)) == (store, record)
     assert is_pointed(place), "a record that goes on is left alone"
     stale = (store.directory / "task.json").read_bytes()
     abandon(store)
     (store.directory / "task.json").write_bytes(stale)
     # No process has this number.
     (store.directory / "task.json.999999999.tmp").write_bytes(b"{")
-    finish_ending(place, home)
+    assert made_up_for(place, home, None) is None
     assert json.loads((store.directory / "task.json").read_bytes())["outcome"] == "abandoned"
     assert not is_pointed(place)
     assert list(store.directory.glob("*.tmp")) == []

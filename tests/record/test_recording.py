@@ -15,6 +15,7 @@ from agent_sync.quiet.last_words import keep_input
 from agent_sync.record import keep as recording
 from agent_sync.record.crash.advice import resumed_after_crash
 from agent_sync.record.disk.contents import Occasion
+from agent_sync.record.disk.ending import Ending, end_record
 from agent_sync.record.machine.machine import with_move
 from agent_sync.record.machine.model import Recovery
 from agent_sync.record.machine.progress import Goal, record_at_goal
@@ -65,6 +66,32 @@ def test_record_is_read_once_until_it_changes(held):
     assert recorder.current().record.state == "awaiting_human"
     other.change(lambda old: with_move(old, RecordMove.ABANDON, now), now)
     assert recorder.current() is None
+
+
+@pytest.mark.parametrize(("given_up", "state"), [("", "completed"), ("too hard", "abandoned")])
+@pytest.mark.parametrize("trouble", ["gone", "refuses"])
+def test_task_that_ends_while_its_record_is_away(held, tmp_path, given_up, state, trouble):
+    """A home that is away when the task ends does not keep its record open: that is made up for when it is back."""
+    context, home, away = held.context, tmp_path / "home" / ".atlas", tmp_path / "away"
+    file = context.recorder.current().store.directory / "hook.json"
+    if trouble == "gone":
+        home.rename(away)
+        home.mkdir()
+    else:
+        file.rename(away)
+        file.mkdir()
+    recording.attempt(context, lambda context: end_record(context.recorder, Ending(given_up), clock.now()))
+    (held.root / ".agent-claim.json").unlink()
+    if trouble == "gone":
+        home.rmdir()
+        away.rename(home)
+    else:
+        file.rmdir()
+        away.rename(file)
+    held.new_context(HOME=str(tmp_path / "home"), ATLAS_HOME="")
+    assert held.context.recorder.current() is None
+    assert json.loads(file.read_bytes())["state"] == state
+    assert not list((held.root / ".git" / "agentsync").rglob("record*"))
 
 
 def test_prompt_of_before_is_no_answer(held):

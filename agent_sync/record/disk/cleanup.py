@@ -1,19 +1,19 @@
 """Deletes records whose time is over, and whole workspaces, each leaving one line behind."""
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from agent_sync.errors import AgentSyncError, BadInput, BadRecord, IllegalMove
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.lazy_patterns import pattern
 from agent_sync.record.disk.deletion import TaskDirectory, keep_tombstone, tasks_in, tombstone
 from agent_sync.record.machine.model import Owner, Record
 from agent_sync.record.machine.states import TERMINAL, OwnerStanding, RecordState
 from agent_sync.settings.tables import RecordSettings
 
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-_LENGTH = re.compile(r"([0-9]{1,6})([mhdw])")
+_LENGTH = pattern(r"([0-9]{1,6})([mhdw])")
 
 
 @dataclass(frozen=True)

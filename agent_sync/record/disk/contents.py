@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 from collections.abc import Callable
 from dataclasses import field, replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import NamedTuple
 
 from agent_sync.errors import BadInput
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.lazy_patterns import pattern
 from agent_sync.plain.json_reading import read_json
 from agent_sync.quiet import answer as quiet
 from agent_sync.record.machine.machine import count_of
@@ -29,7 +29,7 @@ VALIDATION_LOCK = "validate.lock"
 VALIDATING = "validating"
 # Far above what the caps allow; reading stops here, so that a runaway file cannot eat the memory.
 LARGEST = 64 << 20
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_NAME = pattern(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 def write_derived(directory: Path, record: Record, text: str) -> bool:

@@ -12,8 +12,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from agent_sync.errors import AgentSyncError, BadConfig, BadInput, BadRecord
+from agent_sync.errors import BadConfig, BadInput, BadRecord
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.lazy_patterns import pattern
 from agent_sync.plain.json_reading import read_json
 from agent_sync.quiet import answer as quiet
 from agent_sync.record.crash.owner import SystemProcesses, client_process, is_above
@@ -28,11 +29,10 @@ from agent_sync.system import files
 from agent_sync.system.disk import AfterPowerCut
 from agent_sync.system.git import Git
 from agent_sync.task.decision.situations import Crashed, WaitingForHuman
-from agent_sync.worktree import ATLAS_HOME, RECORD_POINTER, Place
+from agent_sync.worktree import ATLAS_HOME, RECORD_ENDING, RECORD_POINTER, Place
 
 SLUG_LIMIT = 60
-_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
-_POINTER_PARTS = 2
+_NAME = pattern(r"[a-z0-9][a-z0-9._-]*")
 # Here the next word or work of a session changes the state, so no hook may be answered by its stamp.
 _EVENTFUL = frozenset({RecordState.RECOVERING, RecordState.AWAITING_HUMAN})
 
@@ -139,8 +139,11 @@ class Recorder:
         if found and not is_pointed(self.place):
             # The pointer was lost.
             point(self.place, found.record)
-        if found is None and is_pointed(self.place):
-            finish_ending(self.place, self.home)
+        is_ending_noted = os.path.lexists(Path(self.place.state_dir) / RECORD_ENDING)
+        if is_ending_noted or (found is None and is_pointed(self.place)):
+            from agent_sync.record.disk.ending import made_up_for
+
+            found = made_up_for(self.place, self.home, found)
         self._last_read = _LastRead(state, found) if found and state else None
         return found
 
@@ -180,20 +183,19 @@ def unpoint(place: Place) -> None:
             files.delete(_pointer(place), after_cut=AfterPowerCut.EITHER)
 
 
-def finish_ending(place: Place, home: Home) -> None:
-    """Finish what a killed writer began where the pointer still names a record that has ended."""
-    store = pointed_store(place, home)
-    # On a disk that takes nothing it stays as it is: what counts is in hook.json.
-    with contextlib.suppress(AgentSyncError):
-        record = store.read() if store else None
-        if store and record and record.state in TERMINAL and record.worktree == place.root:
-            store.rebuild()
-            unpoint(place)
-
-
 def is_pointed(place: Place) -> bool:
     """Tell whether the worktree has a pointer, whatever it points at."""
     return _pointer(place).exists()
+
+
+def pointed_task(place: Place) -> tuple[str, str]:
+    """Return the workspace and the task that the pointer names; nothing where there is no pointer of ours."""
+    try:
+        text = (files.read_own(_pointer(place)) or b"").decode()
+    except (files.NotPlain, UnicodeDecodeError, OSError):
+        return "", ""
+    workspace, _, task_id = text.partition("\n")[0].strip().partition("/")
+    return (workspace, task_id) if workspace and task_id and "/" not in task_id else ("", "")
 
 
 def active_record(place: Place, home: Home) -> OpenRecord | None:
@@ -203,14 +205,9 @@ def active_record(place: Place, home: Home) -> OpenRecord | None:
 
 def pointed_store(place: Place, home: Home) -> RecordStore | None:
     """Return the store that the pointer names, if there is one."""
-    try:
-        text = (files.read_own(_pointer(place)) or b"").decode()
-    except (files.NotPlain, UnicodeDecodeError, OSError):
+    workspace, task_id = pointed_task(place)
+    if workspace not in home.workspaces():
         return None
-    parts = text.partition("\n")[0].strip().split("/")
-    if len(parts) != _POINTER_PARTS or parts[0] not in home.workspaces():
-        return None
-    workspace, task_id = parts
     return home.store(workspace, task_id) if task_id in home.tasks(workspace) else None
 
 

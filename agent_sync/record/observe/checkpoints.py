@@ -10,6 +10,7 @@ from itertools import islice
 from typing import assert_never
 
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.lazy_patterns import pattern
 from agent_sync.record.machine.machine import with_move
 from agent_sync.record.machine.model import Checkpoint, FileSnapshot, Record
 from agent_sync.record.machine.states import CheckpointCause, RecordMove, RecordState
@@ -29,7 +30,7 @@ _LONGEST_TEXT = 200
 _RANDOM_BYTES = 4
 _HASH_DIGITS = 16
 _CHUNK = 1 << 16
-_ESCAPED = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
+_ESCAPED = pattern(rb"\\([0-7]{3}|.)", re.DOTALL)
 _QUOTE = '"'
 # As the output of programs is read: bytes that are no text come through.
 _BYTES = ("utf-8", "surrogateescape")

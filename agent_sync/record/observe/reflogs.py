@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO
 
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.lazy_patterns import pattern
 from agent_sync.record.machine.model import ReflogPosition
 
 # A part longer than this is read from its end: nobody needs thousands of checkpoints at once.
@@ -16,7 +17,7 @@ LONGEST = 1 << 20
 _CHUNK = 1 << 12
 _FINGERPRINT = 256
 _SHA = rb"([0-9a-f]{40}(?:[0-9a-f]{24})?)"
-_LINE = re.compile(_SHA + rb" " + _SHA + rb" .*?> (-?\d+) [+-]\d{4}(?:\t(.*))?")
+_LINE = pattern(_SHA + rb" " + _SHA + rb" .*?> (-?\d+) [+-]\d{4}(?:\t(.*))?")
 
 
 @dataclass(frozen=True)
@@ -156,13 +157,13 @@ class EntryKind(Enum):
 
 
 _PICKS = r"\((?:pick|reword|edit|fixup|squash|continue|merge|amend)\)"
-_COMMIT = re.compile(
+_COMMIT = pattern(
     r"commit(?: \([a-z-]+\))?: |(?:cherry-pick|revert|am)(?: -[^:]*)?: |merge .*: "
     rf"|pull\b[^:()]*: |(?:rebase|pull)\b[^:()]* {_PICKS}: |rebase(?: -i)?: "
 )
-_MOVE = re.compile(r"(?:checkout|reset|branch|clone|fetch|bisect|worktree|HEAD)\b|(?:rebase|pull)\b")
-_FORWARD = re.compile(r".*: (?:fast-forward|Fast-forward|updating HEAD|returning to .*|checkout .*)")
-_FINISHED = re.compile(r"(?:rebase|pull)\b[^:()]* \(finish\): refs/heads/.* onto ([0-9a-f]{40,64})")
+_MOVE = pattern(r"(?:checkout|reset|branch|clone|fetch|bisect|worktree|HEAD)\b|(?:rebase|pull)\b")
+_FORWARD = pattern(r".*: (?:fast-forward|Fast-forward|updating HEAD|returning to .*|checkout .*)")
+_FINISHED = pattern(r"(?:rebase|pull)\b[^:()]* \(finish\): refs/heads/.* onto ([0-9a-f]{40,64})")
 _PUSHED = "update by push"
 
 

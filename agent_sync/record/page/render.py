@@ -1,11 +1,11 @@
 """Renders HOOK.md: everything a reader without any memory needs to continue, from the record alone."""
 
-import re
 import unicodedata
 from collections.abc import Mapping
 from datetime import timedelta
 
 from agent_sync import __version__
+from agent_sync.lazy_patterns import pattern
 from agent_sync.record.machine.machine import digest
 from agent_sync.record.machine.model import Checkpoint, Record, StepContext, TaskStep
 from agent_sync.record.machine.states import TERMINAL, CheckpointCause, RecordMove, RecordState, StepStatus
@@ -240,7 +240,7 @@ def _pull(record: Record) -> list[str]:
     return [f"Open another pull request (already done: {code(opened[-1].description)})"] if opened else []
 
 
-_PLAIN = re.compile(r"[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*")
+_PLAIN = pattern(r"[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*")
 # Control, format, surrogate, private, unassigned, and the separators of lines and paragraphs.
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _LARGEST_BLOCK = 4000

@@ -3,12 +3,12 @@
 import contextlib
 import hashlib
 import hmac
-import re
 from collections.abc import Iterator
 from dataclasses import field
 
 from agent_sync.errors import BadInput
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.lazy_patterns import pattern
 
 
 class Unavailable(Exception):
@@ -53,7 +53,7 @@ def is_signed(public: bytes, message: bytes, by: bytes) -> bool:
 HARDENED = 1 << 31
 SHORTEST_SEED, LONGEST_SEED = 16, 64
 _CURVE = b"ed25519 seed"
-_PATH = re.compile(r"m(?:/(?:0|[1-9][0-9]{0,9})['hH]?)*")
+_PATH = pattern(r"m(?:/(?:0|[1-9][0-9]{0,9})['hH]?)*")
 _HALF = 32
 
 

@@ -5,7 +5,6 @@ Files are made in the order master.key, master.key.bak, account.pub: the last on
 
 import contextlib
 import os
-import re
 import secrets
 import shlex
 import stat
@@ -15,6 +14,7 @@ from pathlib import Path
 
 from agent_sync.errors import BadKey
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.lazy_patterns import pattern
 from agent_sync.record.disk.beginning import make_home
 from agent_sync.record.disk.recorder import atlas_home
 from agent_sync.record.receipts import ed25519
@@ -51,7 +51,7 @@ class MasterKey:
         return ed25519.derive(self.seed, path)
 
 
-_HEX = re.compile(rb"[0-9a-fA-F]{64}\n?")
+_HEX = pattern(rb"[0-9a-fA-F]{64}\n?")
 _OTHERS, _OTHERS_WRITE = 0o077, 0o022
 _PATIENCE = 30.0
 

@@ -1,12 +1,12 @@
 """Verifies receipts: their signatures, and for one receipt also the history, the copies and the output."""
 
 import hashlib
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from agent_sync.errors import BadKey, BadReceipt, BadRecord
+from agent_sync.lazy_patterns import pattern
 from agent_sync.plain.json_reading import NotCanonical, canonical, read_json
 from agent_sync.record.disk.contents import ARTIFACTS
 from agent_sync.record.disk.store import OpenRecord
@@ -20,7 +20,7 @@ from agent_sync.record.receipts.signing import Invalid, Unsigned, Valid, Verdict
 from agent_sync.system import files
 from agent_sync.task.decision.outside_text import escaped
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_NAME = pattern(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _LARGEST_COPY = 1 << 20
 _MOST_LINES = 20
 _SIGNATURES = {VALID: "signed", UNSIGNED: "not signed"}

@@ -1,9 +1,8 @@
 """Signs receipts of commands that agent-sync has run, and checks receipts without any secret."""
 
-import re
-
 from agent_sync.errors import BadInput
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.lazy_patterns import pattern
 from agent_sync.plain.json_reading import NotCanonical
 from agent_sync.record.receipts import ed25519
 from agent_sync.record.receipts.keys import MasterKey, receipt_path
@@ -23,9 +22,9 @@ from agent_sync.system.masking import masked
 
 RECEIPT_TYPE = "application/vnd.agent-sync.receipt.v1+json"
 KEY_TYPE = "application/vnd.agent-sync.receipt-key.v1+json"
-_KEY = re.compile(r"[0-9a-f]{64}")
+_KEY = pattern(r"[0-9a-f]{64}")
 # One spelling only, so that no character of a signature can change unnoticed.
-_SIGNATURE = re.compile(r"[0-9a-f]{128}")
+_SIGNATURE = pattern(r"[0-9a-f]{128}")
 
 
 @dataclass(frozen=True)
