@@ -9,7 +9,7 @@ from pathlib import Path
 from agent_sync.context import Context
 from agent_sync.leases.claim_refs import transport_here
 from agent_sync.leases.refs.values import HOOKS, RefTransport
-from agent_sync.system import files
+from agent_sync.system import disk, files
 from agent_sync.system.disk import AfterPowerCut
 from agent_sync.system.git_tree import tracks_below
 from agent_sync.work.hook.layout import files_of
@@ -42,7 +42,8 @@ def show_on_disk(context: Context, *, asks_github: bool = False) -> tuple[str, .
     if not asks_github and _is_shown(context, root, config):
         return ()
     entries = history(transport)
-    wanted = _view(known_hooks(transport), entries) | {CONFIG: config}
+    # First what says whose folder it is: one that is half made when its writer is killed is ours all the same.
+    wanted = {CONFIG: config} | _view(known_hooks(transport), entries)
     convoys = convoys_now(context, task_rows(entries)) if asks_github else None
     with files.locked(Path(context.place.state_dir) / FORGE_LOCK, wait=LOCK_WAIT, doing=f"writing {ROOT}/"):
         _exclude(context)
@@ -104,7 +105,10 @@ def lines(rows: Sequence[LedgerRow]) -> bytes:
 
 
 def _is_absent(root: Path) -> bool:
-    return not root.is_symlink() and not root.exists()
+    """Tell whether there is no folder, or one in which a killed writer had written nothing yet."""
+    if root.is_symlink() or (root.exists() and not root.is_dir()):
+        return False
+    return not root.exists() or all(disk.is_ours(path) for path in root.iterdir())
 
 
 def is_generated(root: Path) -> bool:

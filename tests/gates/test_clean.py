@@ -1,11 +1,12 @@
 import json
 import os
+import resource
 import subprocess
 
 import pytest
 from support.gauntlet import GatedProject, write_files
 
-from agent_sync.errors import BadConfig
+from agent_sync.errors import BadConfig, DiskTrouble
 from agent_sync.gates.memory import state as states
 from agent_sync.gates.memory.state import GateState
 from agent_sync.gates.plan.repo import Repo
@@ -92,6 +93,29 @@ def test_foreign_files_stay(logs, git):
     write_files(logs.path, {"notes.txt": "mine", "sub/x.log": "mine", ".debug.log": "x"})
     clean(logs, git, keep=3, with_state=True)
     assert {"notes.txt", "sub/x.log", ".debug.log"} <= set(tree(logs.path))
+
+
+@pytest.mark.parametrize("left", [[], [".gitignore.999999999.tmp"]], ids=["nothing", "half a mark"])
+def test_directory_without_its_mark_gets_it(repo, git, left):
+    """A run that was ended while it made the directory is followed by one that goes on."""
+    logs = LogDir(repo / "new")
+    write_files(logs.path, dict.fromkeys(left, ""))
+    logs.path.mkdir(exist_ok=True)
+    logs.make(git)
+    assert [path.name for path in logs.path.iterdir()] == [".gitignore"]
+
+
+def test_full_disk_leaves_no_half_mark(repo, git):
+    """A disk that takes no mark leaves none: the directory is made when there is room again."""
+    logs = LogDir(repo / "new")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+    try:
+        with pytest.raises(DiskTrouble):
+            logs.make(git)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert list(logs.path.iterdir()) == []
 
 
 def mark_of_0_1_0(logs):

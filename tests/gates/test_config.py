@@ -112,6 +112,7 @@ PROBLEMS = {
     "broken": (MINIMAL + "cli: [\n", "config.yml:4: is not valid YAML"),
     "twice": (MINIMAL + "max_retries: 1\nmax_retries: 2\n", "config.yml:4: is not valid YAML: `max_retries` is written twice; first on line 3"),
     "not a mapping": ("- a\n", "config.yml:1: the document must be a mapping, not a list"),
+    "a tag of its own": ("=", "config.yml:1: the document must be a mapping, not the text `=`"),
     "no entry points": ("max_retries: 1\n", "config.yml:1: `entry_points` must list at least one part of the project"),
     "negative retries": (MINIMAL + "max_retries: -1\n", "config.yml:3: `max_retries` must be at least 0, not -1"),
     "half a retry": (MINIMAL + "max_retries: 1.5\n", "config.yml:3: `max_retries` must be a whole number"),

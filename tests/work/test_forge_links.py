@@ -80,3 +80,26 @@ def test_tracked_view_is_left_alone(fleet):
     assert "is not agent-sync's" in show_on_disk(machine.context())[0]
     assert machine.git("status", "--porcelain") == ""
     assert [path.name for path in (machine.root / ".forge").iterdir()] == ["config.yaml"]
+
+
+HALF_MADE = {
+    "empty": [],
+    "without its mark": ["config.yaml.999999999.tmp"],
+    "without its files": ["config.yaml", "hooks/w1/evidence/input-hash.txt.999999999.tmp"],
+}
+
+
+@pytest.mark.parametrize("names", HALF_MADE.values(), ids=HALF_MADE)
+def test_half_made_view_is_made(fleet, names):
+    """A view whose first writer was killed is made by the next, whole and with nothing left of before."""
+    machine = fleet.machine("one")
+    root = machine.root / ".forge"
+    root.mkdir()
+    for name in names:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(f"{MARK}\n" if name == "config.yaml" else "")
+    sling(machine.context(), Sling(42, "w1"))
+    assert show_on_disk(machine.context()) == ()
+    found = [path.name for path in root.rglob("*")]
+    assert "input-hash.txt" in found
+    assert not [name for name in found if name.endswith(".tmp")]

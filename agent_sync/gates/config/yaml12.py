@@ -1,12 +1,12 @@
 """Reads one YAML 1.2 document within bounds: a key written twice is an error, and so is any excess."""
 
 import math
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from agent_sync.gates.config.yaml_values import BadYaml, KeyPath, Plain
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.lazy_patterns import pattern
 
 # Far above any real configuration, and low enough that reading up to the limit takes a fraction of a second.
 LARGEST = 64 << 10
@@ -14,7 +14,7 @@ LARGEST = 64 << 10
 MOST_NODES = 20_000
 DEEPEST = 40
 LONGEST_NUMBER = 40
-_NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_NUMBER = pattern(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,8 @@ def _key_in(container: Any, part: str | int) -> Any:
 def _line_in(container: Any, part: str | int | None) -> int | None:
     """Return the line of a container, or of a key or an item in it."""
     marks = getattr(container, "lc", None)
-    if marks is None:
+    # A value with a tag of its own has marks, and no line.
+    if marks is None or (part is None and marks.line is None):
         return None
     if part is None:
         return int(marks.line) + 1

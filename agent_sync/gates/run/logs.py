@@ -1,7 +1,6 @@
 """The log directory: what files of a run are called, which there are, and whether the directory is ours at all."""
 
 import hashlib
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -9,12 +8,14 @@ from typing import NamedTuple
 from agent_sync.errors import BadConfig
 from agent_sync.gates.plan.repo import Repo
 from agent_sync.lazy_dataclasses import dataclass
-from agent_sync.system import files
+from agent_sync.lazy_patterns import pattern
+from agent_sync.system import disk, files
+from agent_sync.system.disk import AfterPowerCut
 from agent_sync.worktree import GATE_DIR
 
-_ODD = re.compile(r"[^A-Za-z0-9._-]")
-_NUMBERED = re.compile(r".*\.([0-9]+)\.(?:log|json)")
-_REVIEW = re.compile(r"review_.*_([A-Za-z0-9.-]+)@([0-9]+)\.([0-9]+)\.json")
+_ODD = pattern(r"[^A-Za-z0-9._-]")
+_NUMBERED = pattern(r".*\.([0-9]+)\.(?:log|json)")
+_REVIEW = pattern(r"review_.*_([A-Za-z0-9.-]+)@([0-9]+)\.([0-9]+)\.json")
 _LOGS = frozenset({".log", ".json"})
 # With suffixes a name must stay below what file systems take.
 LONGEST = 160
@@ -24,7 +25,7 @@ MARK = "# Logs of agent-sync's gates: they are moved and deleted.\n*\n"
 # The second is what 0.1.0 wrote.
 _MARKS = frozenset({MARK.encode(), b"*\n"})
 # What runs of agent-gauntlet, which knows no mark, leave in its directory.
-_OURS = re.compile(
+_OURS = pattern(
     r"(?:check|review)_.*\.[0-9]+\.(?:log|json)|console\.[0-9]+\.log|previous(?:\.[0-9]+)?"
     r"|\.execution_state|\.gauntlet-run\.lock|\.debug\.log(?:\.[0-9]+)?|\.session_ref|\.stop-hook-active|\.block-timestamps"
 )
@@ -50,7 +51,8 @@ class LogDir:
         if not self.path.is_dir():
             self.path.mkdir(parents=True, exist_ok=True)
         if not self._is_marked() and self._is_like_ours():
-            (self.path / MARKER).write_text(MARK, encoding="utf-8")
+            # In one step: half a mark would make the directory a stranger's for good.
+            files.write_atomic(self.path / MARKER, MARK.encode(), mode=0o644, after_cut=AfterPowerCut.EITHER)
         self.refuse_foreign(repo)
 
     def refuse_foreign(self, repo: Repo) -> None:
@@ -77,6 +79,7 @@ class LogDir:
 
     def _is_like_ours(self) -> bool:
         """Tell whether a directory without our mark is empty, or holds what runs leave and nothing else."""
+        disk.sweep(self.path / MARKER)
         try:
             names = [path.name for path in self.path.iterdir()]
         except OSError:
