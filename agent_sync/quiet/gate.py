@@ -1,6 +1,7 @@
 """Answers the stops that certainly need no run, with `os`, `sys` and `time` alone; in any doubt it has no answer.
 
-A full answer leaves a stamp where the interval has not elapsed, and one where the gates have passed. As long as the
+A full answer leaves a stamp where the interval has not elapsed, and one where the gates have passed or there is nothing
+for them to look at. As long as the
 same look gives the same text, the answer is the same but for the time that remains.
 """
 
@@ -14,6 +15,8 @@ PREFIXES = ("GAUNTLET_", "AGENT_SYNC_", "HOME", "XDG_CONFIG_HOME", "CLAUDE_PROJE
 VERIFY_VARIABLE = "AGENT_SYNC_GATE_VERIFY_ACTIVE"
 _QUOTE, _BACKSLASH = 34, 92
 _PASS_DETAILS = 3
+# Stands where a pass has the time since when it holds.
+NO_CHANGES = "no_changes"
 
 
 def line(raw: bytes, *, verifies: bool = False) -> str | None:
@@ -113,7 +116,10 @@ def interval_stamp(where: Place) -> str:
 
 
 def pass_stamp(where: Place) -> str:
-    """Return where the stamp of the last pass is; its details are since when, the log directory and the base."""
+    """Return where the stamp of the last pass is.
+
+    Its details are since when, or that nothing has changed, the log directory and the base.
+    """
     return os.path.join(where.state_dir, place.GATE_PASSED_STAMP)
 
 
@@ -139,5 +145,6 @@ def _unchanged(where: Place, root: str) -> str | None:
     # The cheap half first: git is asked only if everything else is as it was.
     if not stamp.seen.startswith(look(where, root, log_dir) + "\0"):
         return None
-    is_same = stamp.seen == whole(where, root, log_dir, base=base)
-    return approval("passed", wording.unchanged(at)) if is_same else None
+    if stamp.seen != whole(where, root, log_dir, base=base):
+        return None
+    return approval(at, wording.no_changes(base)) if at == NO_CHANGES else approval("passed", wording.unchanged(at))

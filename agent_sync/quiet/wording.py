@@ -17,6 +17,11 @@ def unchanged(at: str) -> str:
     return f"The gates passed; unchanged since {at}."
 
 
+def no_changes(base: str) -> str:
+    """Return that there is nothing for gates to look at."""
+    return f"Nothing changed compared with {base}."
+
+
 def duration(seconds: float) -> str:
     """Return a time as people say it."""
     minutes, rest = divmod(int(seconds + 0.999), 60)

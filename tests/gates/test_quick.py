@@ -214,3 +214,32 @@ class TestUnchanged:
         """In the middle of a git hook of somebody else the quick path steps back."""
         monkeypatch.setenv("GIT_DIR", "/elsewhere")
         assert quick.line(event(passed)) is None
+
+
+class TestNoChanges:
+    """Nothing that gates could look at."""
+
+    @pytest.fixture
+    def idle(self, project, monkeypatch):
+        """A project in which nothing has changed, as one stop has found."""
+        for name in ("CI", "GITHUB_ACTIONS"):
+            monkeypatch.delenv(name, raising=False)
+        self.said = full(project)
+        return project
+
+    def test_says_what_the_gate_says(self, idle):
+        """The second stop is answered at once, byte for byte as the first."""
+        assert quick.line(event(idle)) == self.said == full(idle)
+        assert json.loads(self.said)["status"] == "no_changes"
+
+    CHANGES: ClassVar = {
+        name: TestUnchanged.CHANGES[name]
+        for name in ("added", "deleted", "definition", "other branch", "base moved", "hidden", "lock", "killed run")
+    }
+
+    @pytest.mark.parametrize("name", CHANGES)
+    def test_any_change_means_the_full_gate(self, idle, name):
+        """Whatever it depends on that there is nothing to do, its change makes the quick path step back."""
+        assert quick.line(event(idle))
+        self.CHANGES[name](idle)
+        assert quick.line(event(idle)) is None

@@ -22,8 +22,9 @@ def leave_interval(context: Context, root: Path, log_dir: str, *, due: datetime,
 
 
 def leave_pass(context: Context, root: Path, log_dir: str, *, result: RunResult) -> None:
-    """Note the work that has passed, if it certainly is unchanged still."""
-    if result.status is not Status.PASSED or not result.unchanged_since or not result.base:
+    """Note the work that has passed, or that there is none, if it certainly is unchanged still."""
+    has_passed = result.status is Status.PASSED and bool(result.unchanged_since)
+    if not (has_passed or result.status is Status.NO_CHANGES) or not _is_plain(result.base):
         return
     repo = Repo(context.git, context.place, root)
     began = time.time()
@@ -35,9 +36,15 @@ def leave_pass(context: Context, root: Path, log_dir: str, *, result: RunResult)
     paths = (os.path.join(context.place.root, name) for name in snapshot.edited)  # noqa: PTH118  # as git names them
     if not are_settled(paths, began, with_inodes=True):
         return
-    if snapshot.tree == result.tree and snapshot.is_complete and _whole(context, root, log_dir, result) == first:
-        details = (result.unchanged_since, log_dir, result.base)
+    is_same = snapshot.tree == (result.tree if has_passed else result.seen) and snapshot.is_complete
+    if is_same and _whole(context, root, log_dir, result) == first:
+        details = (result.unchanged_since if has_passed else quick.NO_CHANGES, log_dir, result.base)
         leave_stamp(quick.pass_stamp(context.place), Stamp(quiet.NEVER, details, first))
+
+
+def _is_plain(base: str) -> bool:
+    """Tell whether the quick path can say a name as it is."""
+    return bool(base) and base.isascii() and base.isprintable() and not {'"', "\\"} & set(base)
 
 
 def _whole(context: Context, root: Path, log_dir: str, result: RunResult) -> str | None:

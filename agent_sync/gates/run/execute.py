@@ -93,7 +93,7 @@ def _without_running(context: Context, prepared: Prepared, options: RunOptions) 
         # Nothing is left that could fail: a session that had failed is over, and so are its retries.
         _archive(prepared, with_state=prepared.is_rerun)
     if not prepared.changes.files:
-        return told(Status.NO_CHANGES, f"Nothing changed compared with {prepared.changes.base.name}.")
+        return told(Status.NO_CHANGES, wording.no_changes(prepared.changes.base.name))
     if not prepared.plan.jobs:
         return told(Status.NO_APPLICABLE_GATES, _why_none(prepared.plan.skipped))
     if options.attempt and prepared.failed_runs > prepared.project.max_retries:
