@@ -12,6 +12,7 @@ from support.claims import NOW, claim
 from support.command import COMMAND, run, settle
 from support.context import Workshop
 from support.github import FakeGitHub, pull
+from support.neighbours import wait_until
 
 from agent_sync.events import run as hook_run, stamp
 from agent_sync.hook_event import HookEvent
@@ -316,12 +317,11 @@ def test_last_words_are_laid_by_where_a_task_is_recorded(tmp_path, has_record, m
 
 def test_renewal_ends_the_quiet(tmp_path):
     """A claim with a lease that was got here is quiet until a quarter of the lease's time has passed."""
-    lease = {"where": "clone", "epoch": 1, "nonce": "n", "renewed_at": datetime.now(UTC), "ttl_s": 6.0}
+    lease = {"where": "clone", "epoch": 1, "nonce": "n", "renewed_at": datetime.now(UTC), "ttl_s": 3.0}
     scene = Scene(tmp_path / "repo")
     store = scene.workshop.context.store
     with store.locked() as token:
         store.create(token, claim(lease=lease))
     scene.fire(Trigger.TOOL)
     assert scene.is_quiet(Trigger.TOOL)
-    time.sleep(1.9)
-    assert not scene.is_quiet(Trigger.TOOL)
+    wait_until(lambda: not scene.is_quiet(Trigger.TOOL))

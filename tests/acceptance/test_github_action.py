@@ -3,12 +3,11 @@
 import json
 import subprocess
 import sys
-import time
 import urllib.request
 from pathlib import Path
 
 import pytest
-from support.clones import SHORT, beside, ref, with_variables
+from support.clones import SHORT, beside, committed_ago, long_ago, ref, with_variables
 
 from agent_sync.action.pinned_issue import BEGIN
 
@@ -76,15 +75,15 @@ def test_a_run_frees_and_prunes_and_shows_and_a_second_one_changes_nothing(theat
     theatre.stage.act("add_issue", title="Fleet", body="Kept by hand.", status="Done")
     third, fourth, fleet = (issue["number"] for issue in theatre.stage.world()["issues"][-3:])
     bob, carol, dave = beside(theatre, "bob", **SHORT), beside(theatre, "carol"), beside(theatre, "dave", **SHORT)
-    for clone, issue in ((bob, 42), (carol, third), (dave, 43)):
-        assert clone.stage.command("claim", str(issue)).status == 0
-    dave.stage.commit("third.py", "x = 1\n", "Third")
-    assert with_variables(dave, CLAUDECODE="").stage.command("handoff", "--summary", "Third").status == 0
     short = with_variables(theatre, AGENT_SYNC_LEASE_TTL_S="1")
-    assert short.stage.command("claim", str(fourth)).status == 0
-    assert short.stage.command("release").status == 0
+    with long_ago(theatre):
+        for clone, issue in ((bob, 42), (carol, third), (dave, 43)):
+            assert clone.stage.command("claim", str(issue)).status == 0
+        committed_ago(dave, 2)
+        assert with_variables(dave, CLAUDECODE="").stage.command("handoff", "--summary", "Third").status == 0
+        assert short.stage.command("claim", str(fourth)).status == 0
+        assert short.stage.command("release").status == 0
     theatre.stage.act("close_issue", issue=fourth)
-    time.sleep(1.5)
 
     before = written(theatre)
     theatre.stage.control("DELETE", "requests")
@@ -143,9 +142,9 @@ def test_an_input_that_makes_no_sense_is_one_line(theatre, runner):
 def test_a_token_without_boards_does_the_rest_and_a_second_one_the_board(theatre, runner):
     """As `GITHUB_TOKEN`, a token that reaches no board frees claims all the same; the board's token makes the card true."""
     bob = beside(theatre, "bob", **SHORT)
-    assert bob.stage.command("claim", "42").status == 0
+    with long_ago(theatre):
+        assert bob.stage.command("claim", "42").status == 0
     agent = bob.stage.claim()["agent_id"]
-    time.sleep(1.5)
     done = runner.step(GH_TOKEN="no-project-scope")
     assert done.returncode == 0, done.stderr
     assert "cards were not compared" in runner.summary.read_text()

@@ -6,7 +6,20 @@ import time
 from pathlib import Path
 
 import pytest
-from support.clones import BRANCH, CLAIM_REF, SHORT, beside, git_requests, ref, taken_over, told, traces, with_variables
+from support.clones import (
+    BRANCH,
+    CLAIM_REF,
+    SHORT,
+    beside,
+    committed_ago,
+    git_requests,
+    long_ago,
+    ref,
+    taken_over,
+    told,
+    traces,
+    with_variables,
+)
 from support.command import COMMAND
 from support.stage import agent, human
 
@@ -48,7 +61,8 @@ def test_dry_run_says_what_would_be_pushed(theatre):
 def test_dispossessed_worker_is_refused_everywhere(theatre):
     """Once somebody else holds the issue, code, pull request, card and close are refused, and both readers are told."""
     old = with_variables(theatre, **SHORT)
-    old.stage.command("claim", "42")
+    with long_ago(theatre):
+        old.stage.command("claim", "42")
     old.stage.commit("a.txt", "a\n", "A")
     new = taken_over(old)
     world = new.stage.world()
@@ -74,11 +88,11 @@ def test_dispossessed_worker_is_refused_everywhere(theatre):
 )
 def test_lost_lease_keeps_writes_back(theatre, fields, what):
     """A stop that would have written finds the lease lost, writes nothing, and says it once to both readers."""
-    old = with_variables(theatre, **SHORT | {"AGENT_SYNC_LEASE_TTL_S": "3"})
-    old.stage.command("claim", "42")
-    old.stage.commit("a.txt", "a\n", "A")
-    old.stage.command("push")
-    time.sleep(2)
+    old = with_variables(theatre, **SHORT)
+    with long_ago(theatre):
+        old.stage.command("claim", "42")
+        committed_ago(old, 2)
+        old.stage.command("push")
     new = taken_over(old)
     if what == "close":
         old.stage.command("done", "--yes")
@@ -98,7 +112,8 @@ def test_lost_lease_keeps_writes_back(theatre, fields, what):
 def test_release_of_a_lost_lease_deletes_the_file_only(theatre):
     """Whoever gives back what somebody else holds takes away the own claim file and nothing else."""
     old = with_variables(theatre, **SHORT)
-    old.stage.command("claim", "42")
+    with long_ago(theatre):
+        old.stage.command("claim", "42")
     new = taken_over(old)
     world = new.stage.world()
     played = old.stage.command("release")
@@ -109,9 +124,10 @@ def test_release_of_a_lost_lease_deletes_the_file_only(theatre):
 def test_successor_continues_on_the_branch(theatre):
     """A take-over checks out what the former holder had pushed, with the next epoch; the former clone keeps its work."""
     old = with_variables(theatre, **SHORT)
-    old.stage.command("claim", "42")
-    old.stage.commit("a.txt", "a\n", "A")
-    old.stage.command("push")
+    with long_ago(theatre):
+        old.stage.command("claim", "42")
+        committed_ago(old, 2)
+        old.stage.command("push")
     before = traces(old)
     new = taken_over(old)
     assert (new.stage.root / "a.txt").read_text() == "a\n"
@@ -132,14 +148,15 @@ def test_taking_over_has_its_rules(theatre):
     refused(other, "it has not expired")
     long.stage.command("release")
     old = with_variables(theatre, **SHORT)
-    old.stage.command("claim", "42")
-    time.sleep(1.1)
-    old.stage.commit("a.txt", "a\n", "A")
+    with long_ago(theatre, 9):
+        old.stage.command("claim", "42")
+    committed_ago(old, 6)
     old.git("push", "-q", "origin", BRANCH)
     refused(other, "its work branch has moved since it was last renewed")
-    old.stage.command("handoff", "--summary", "Fix")
-    assert "PR #45 created" in old.hook("on-stop").stdout
-    time.sleep(1.1)
+    with long_ago(theatre, 3):
+        # Not by a hook, behind whose back the lease would be renewed.
+        opened = with_variables(old, CLAUDECODE="").stage.command("handoff", "--summary", "Fix")
+    assert "PR #45 created" in opened.stdout
     refused(other, "its pull request is open, so a human must agree")
     agreed = other.stage.command("claim", "42", "--take-over", "--yes")
     assert agreed.status == 0, agreed.stderr
@@ -298,9 +315,9 @@ def test_hooks_look_at_the_ref_only_before_they_write(theatre):
 def test_renewal_happens_behind_the_hooks_back(theatre):
     """A lease that is a quarter old is renewed by a process that the hook does not wait for."""
     session = with_variables(theatre, CLAUDECODE="1", AGENT_SYNC_LEASE_TTL_S="4")
-    session.stage.command("claim", "42")
+    with long_ago(theatre):
+        session.stage.command("claim", "42")
     before = ref(session)
-    time.sleep(1.3)
     played = session.hook("on-tool")
     assert (played.status, played.stdout) == (0, "")
     wait_until(lambda: ref(session) != before)
@@ -310,7 +327,8 @@ def test_renewal_happens_behind_the_hooks_back(theatre):
 def test_renewal_that_finds_the_lease_lost_says_so_at_the_next_event(theatre):
     """The renewal is the first to know; the next event tells both readers."""
     old = with_variables(theatre, **SHORT)
-    old.stage.command("claim", "42")
+    with long_ago(theatre):
+        old.stage.command("claim", "42")
     taken_over(old)
     old.hook("on-tool", stdin='{"session_id": "s"}')
     wait_until(lambda: old.stage.claim()["lease"].get("lost_to"))
@@ -371,7 +389,8 @@ def test_pre_push_hook_is_chained_and_taken_out_exactly(theatre):
     hook.chmod(0o755)
     before = hook.read_bytes()
     assert old.stage.command("hook", "install", "--pre-push").status == 0
-    old.stage.command("claim", "42")
+    with long_ago(theatre):
+        old.stage.command("claim", "42")
     # Work that is older than the claim says nothing against a take-over, however slow the machine is.
     with_variables(old, GIT_COMMITTER_DATE="2026-01-01T00:00:00Z").stage.commit("a.txt", "a\n", "A")
     old.git("push", "-q", "origin", BRANCH)
@@ -389,7 +408,8 @@ def test_pre_push_hook_is_chained_and_taken_out_exactly(theatre):
 def test_plain_push_is_guarded(theatre):
     """What a pre-push hook asks is refused for the claim's branch alone, and only once the lease is lost."""
     old = with_variables(theatre, **SHORT)
-    old.stage.command("claim", "42")
+    with long_ago(theatre):
+        old.stage.command("claim", "42")
     line = f"refs/heads/{BRANCH} {'1' * 40} refs/heads/{BRANCH} {'0' * 40}\n"
     assert old.stage.command("guard-push", "origin", "url", stdin=line).status == 0
     taken_over(old)

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.clones import SHORT, taken_over, told, with_variables
+from support.clones import SHORT, long_ago, taken_over, told, with_variables
 from support.stage import agent
 
 SESSION = '{"source": "startup", "session_id": "s2"}'
@@ -140,7 +140,8 @@ def test_paused_work_is_not_lost_work(theatre):
 def test_every_view_knows_of_a_lost_lease(theatre):
     """Once somebody else holds the issue, `resume` and HOOK.md say so too, and name the same way out."""
     old = with_variables(theatre, **SHORT)
-    assert old.stage.command("claim", "42").status == 0
+    with long_ago(theatre):
+        assert old.stage.command("claim", "42").status == 0
     taken_over(old)
     assert old.stage.command("push").status == 3
     resumed = old.stage.command("resume").stdout

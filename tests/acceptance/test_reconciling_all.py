@@ -1,9 +1,8 @@
 """`agent-sync reconcile --all`: every claim of the repository, from any clone."""
 
 import json
-import time
 
-from support.clones import CLAIM_REF, SHORT, beside, ref, with_variables
+from support.clones import CLAIM_REF, SHORT, beside, committed_ago, long_ago, ref, with_variables
 
 HERE = {"AGENT_SYNC_LEASE_ALLOWANCE_S": "0"}
 
@@ -21,11 +20,11 @@ def test_expired_claims_are_freed_and_no_others(theatre):
     number = 45
     theatre.stage.act("add_issue", title="Third", status="Todo")
     bob, carol, dave = beside(theatre, "bob", **SHORT), beside(theatre, "carol"), beside(theatre, "dave", **SHORT)
-    for clone, issue in ((bob, 42), (carol, 43), (dave, number)):
-        assert clone.stage.command("claim", str(issue)).status == 0
-    dave.stage.commit("third.py", "x = 1\n", "Third")
-    assert with_variables(dave, CLAUDECODE="").stage.command("handoff", "--summary", "Third").status == 0
-    time.sleep(1.5)
+    with long_ago(theatre):
+        for clone, issue in ((bob, 42), (carol, 43), (dave, number)):
+            assert clone.stage.command("claim", str(issue)).status == 0
+        committed_ago(dave, 2)
+        assert with_variables(dave, CLAUDECODE="").stage.command("handoff", "--summary", "Third").status == 0
     before = theatre.stage.world()
     values, planned = reconciled(theatre, "--dry-run")
     assert set(planned) == {(42, "free"), (number, "told")}
@@ -45,13 +44,13 @@ def test_expired_claims_are_freed_and_no_others(theatre):
 def test_what_ended_is_tidied_up(theatre):
     """The ref of a closed claim is deleted after a while, and a card that still names it is made true."""
     short = with_variables(theatre, AGENT_SYNC_LEASE_TTL_S="1", **HERE)
-    assert short.stage.command("claim", "42").status == 0
-    agent = short.stage.claim()["agent_id"]
-    assert short.stage.command("release").status == 0
+    with long_ago(theatre):
+        assert short.stage.command("claim", "42").status == 0
+        agent = short.stage.claim()["agent_id"]
+        assert short.stage.command("release").status == 0
     theatre.stage.act("set_field", issue=42, field="Agent", value=agent)
     theatre.stage.act("close_issue", issue=42)
     assert ref(theatre)
-    time.sleep(1.5)
     assert set(reconciled(theatre, "--dry-run")[1]) == {(42, "card"), (42, "prune")}
     done = reconciled(theatre)[1]
     assert all(one["repaired"] for one in done.values())

@@ -7,7 +7,7 @@ import time
 from dataclasses import replace
 
 import pytest
-from support.clones import beside, git_requests, ref, with_variables
+from support.clones import beside, git_requests, long_ago, ref, with_variables
 from support.neighbours import INSIDE, SESSION, age, claimed, lease_shas, new_issues, state_of, wait_until
 from support.sessions import Client
 from support.stage import Theatre
@@ -37,8 +37,8 @@ def fire(theatre, name="on-tool"):
 def left_to_expire(theatre, issue):
     """Claim an issue in a worktree of the session, with a lease that has run out before any event."""
     inside = with_variables(theatre, **INSIDE, AGENT_SYNC_LEASE_TTL_S="1")
-    assert inside.stage.command("claim", str(issue), "--worktree").status == 0
-    time.sleep(1.1)
+    with long_ago(theatre):
+        assert inside.stage.command("claim", str(issue), "--worktree").status == 0
     return Theatre(replace(inside.stage, root=theatre.stage.root.parent / f"{theatre.stage.root.name}-{issue}"))
 
 

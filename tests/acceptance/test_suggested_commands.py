@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
-from support.clones import BRANCH, CLAIM_REF, SHORT, taken_over, with_variables
+from support.clones import BRANCH, CLAIM_REF, SHORT, long_ago, taken_over, with_variables
 from support.stage import Theatre
 
 from agent_sync.task.decision import situations
@@ -119,7 +119,8 @@ def left(theatre: Theatre) -> Theatre:
 def lost(theatre: Theatre) -> Theatre:
     """Let somebody else take the issue over."""
     old = with_variables(theatre, **SHORT)
-    did(old, "claim", "42")
+    with long_ago(theatre):
+        did(old, "claim", "42")
     taken_over(old)
     return old
 

@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -21,6 +20,14 @@ from agent_sync.demo.stage import stage
 CALLS = ("rename", "unlink", "link", "fsync", "sendto", "pipe2", "wait4")
 SAMPLE = 2
 _CALL = re.compile(r"^(?:\d+ +)?(\w+)\(")
+BOB = "from agent_sync.__main__ import main; main()"
+# Her clock is late, so that her lease of a second has run out by everybody else's.
+ANN = f"""
+from datetime import UTC, datetime, timedelta
+from agent_sync.system import clock
+clock.now = lambda: datetime.now(UTC) - timedelta(seconds=9)
+{BOB}
+"""
 COMMANDS = (("claim", "42"), ("claim", "42", "--take-over"), ("release",))
 
 
@@ -33,30 +40,23 @@ class Play:
         self.bob = beside(self.ann, "bob", CLAUDECODE="")
         self.trace = scenery.root.parent / "trace"
 
-    def actor(self, number: int) -> Theatre:
-        """Return who runs a command, once that can be."""
-        if number == 1:
-            time.sleep(1.1)
-        return self.bob if number else self.ann
-
-    def traced(self, number: int, *strace: str) -> list[str]:
-        """Run a command under strace and return the calls it made."""
-        actor = self.actor(number)
-        command = ["strace", "-o", str(self.trace), "-e", f"trace={','.join(CALLS)}", *strace]
+    def run(self, number: int, *before: str) -> None:
+        """Run a command to its end; what was finished before the kill may say that nothing is left to do."""
+        stage = (self.bob if number else self.ann).stage
         subprocess.run(
-            [*command, sys.executable, "-m", "agent_sync", *COMMANDS[number]],
-            cwd=actor.stage.root,
-            env=actor.stage.environment,
+            [*before, sys.executable, "-c", BOB if number else ANN, *COMMANDS[number]],
+            cwd=stage.root,
+            env=stage.environment,
             capture_output=True,
             check=False,
             timeout=120,
         )
+
+    def traced(self, number: int, *strace: str) -> list[str]:
+        """Run a command under strace and return the calls it made."""
+        self.run(number, "strace", "-o", str(self.trace), "-e", f"trace={','.join(CALLS)}", *strace)
         lines = self.trace.read_text(errors="replace").splitlines()
         return [match[1] for line in lines if (match := _CALL.match(line)) and match[1] in CALLS]
-
-    def run(self, number: int) -> None:
-        """Run a command to its end; what was finished before the kill may say that nothing is left to do."""
-        self.actor(number).stage.command(*COMMANDS[number])
 
     def check(self, number: int) -> None:
         """One holder per epoch, the claim file agrees with the ref, and GitHub shows it."""

@@ -34,14 +34,20 @@ _RULE = re.compile(r"Bash\((.*)\)")
 
 
 def texts(source: str) -> Iterator[str]:
-    """Yield every text of a module as it is written there, its docstrings apart."""
+    """Yield every text of a module that names a command, as it is written there, its docstrings apart."""
+    if "`agent-sync" not in source:
+        return
     tree = ast.parse(source)
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
     docstrings = {
         id(node.body[0].value) for node in ast.walk(tree) if isinstance(node, documented) and ast.get_docstring(node)
     }
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant | ast.JoinedStr) and id(node) not in docstrings:
+        if (
+            isinstance(node, ast.Constant | ast.JoinedStr)
+            and id(node) not in docstrings
+            and "`agent-sync" in ast.dump(node)
+        ):
             yield ast.get_source_segment(source, node) or ""
 
 

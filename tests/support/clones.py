@@ -2,14 +2,18 @@
 
 import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from support.stage import Theatre
+from support.nursery import LATE
+from support.stage import QuickStage, Theatre
 
 from agent_sync.demo.stage import Played
 
-# A session whose leases run out at once, so that a test need not wait for an hour.
+# A session whose leases run out in a second, which `long_ago` has passed already.
 SHORT = {"CLAUDECODE": "1", "AGENT_SYNC_LEASE_TTL_S": "1", "AGENT_SYNC_LEASE_ALLOWANCE_S": "0"}
 BRANCH = "claude/fix-race-condition-in-cache-42"
 CLAIM_REF = "refs/agentsync/claims/42"
@@ -49,10 +53,31 @@ def ref(theatre: Theatre, name: str = CLAIM_REF) -> str | None:
     return next((one["sha"] for one in theatre.stage.world()["refs"] if one["name"] == name), None)
 
 
+@contextmanager
+def long_ago(theatre: Theatre, seconds: float = 2) -> Iterator[None]:
+    """Let commands in the clones of a local GitHub be so late: what they do now was done so long ago.
+
+    Commands that are interpreters of their own know the time, so the time has to pass.
+    """
+    if not isinstance(theatre.stage, QuickStage):
+        yield
+        time.sleep(seconds)
+        return
+    late = theatre.stage.root.parent / LATE
+    late.write_text(str(seconds))
+    yield
+    late.unlink()
+
+
+def committed_ago(theatre: Theatre, seconds: float) -> None:
+    """Commit a file, as if that had been done so many seconds ago."""
+    at = datetime.now(UTC) - timedelta(seconds=seconds)
+    with_variables(theatre, GIT_COMMITTER_DATE=at.isoformat()).stage.commit("a.txt", "a\n", "A")
+
+
 def taken_over(theatre: Theatre, name: str = "bob") -> Theatre:
-    """Let somebody else take issue 42 over, whose short lease has run out; return their clone."""
+    """Let somebody else take issue 42 over, whose short lease was got long ago; return their clone."""
     successor = beside(theatre, name, **dict.fromkeys(SHORT, "") | {"AGENT_SYNC_LEASE_ALLOWANCE_S": "0"})
-    time.sleep(1.1)
     played = successor.stage.command("claim", "42", "--take-over")
     assert played.status == 0, played.stderr
     return successor

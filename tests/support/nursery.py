@@ -10,19 +10,25 @@ import socket
 import sys
 import tempfile
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import agent_sync
 from agent_sync.__main__ import main
+from agent_sync.lazy_patterns import pattern
+from agent_sync.system import clock
 
 # What only servers load, and what acts when it is loaded.
 _LEFT_OUT = ("agent_sync.emulator", "agent_sync.fleet.web", "agent_sync.__main__", "agent_sync.action.__main__")
+# Beside a clone: by how many seconds the commands in it are late; see `support.clones.long_ago`.
+LATE = "late-by"
 # What commands import in the moment they need it.
 _LATE = ("cryptography.hazmat.primitives.asymmetric.ed25519", "pydantic", "rich.console", "rich.live", "ruamel.yaml")
 
 
 def load_everything() -> None:
-    """Import every module, and build every class that is otherwise built by its first instance."""
+    """Import every module, build every class that its first instance would build, and compile every pattern."""
     for module in pkgutil.walk_packages(agent_sync.__path__, "agent_sync."):
         if not module.name.startswith(_LEFT_OUT):
             importlib.import_module(module.name)
@@ -32,6 +38,9 @@ def load_everything() -> None:
         if str(one.__module__).startswith("agent_sync."):
             getattr(one, "__dataclass_fields__", None)
             getattr(one, "model_rebuild", lambda: None)()
+    for one in [one for one in gc.get_objects() if type(one) is pattern]:
+        # It keeps each method from when it was first asked for.
+        _ = (one.search, one.match, one.fullmatch, one.sub, one.finditer, one.findall, one.split)
     # What is here now is never collected: looking at it would copy its memory into every child.
     gc.collect()
     gc.freeze()
@@ -57,6 +66,10 @@ def _become(asked: dict[str, Any]) -> None:
     os.environ.clear()
     os.environ.update(asked["environment"])
     os.chdir(asked["directory"])
+    late = Path(asked["directory"]).parent / LATE
+    if late.exists():
+        behind = timedelta(seconds=float(late.read_text()))
+        clock.now = lambda: datetime.now(UTC) - behind
     sys.argv = ["agent-sync", *asked["arguments"]]
     status = 70
     try:

@@ -1,10 +1,12 @@
 """Work that comes back to the worktree it left: the claim file there goes on with the new holding."""
 
-import time
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from agent_sync.leases.fence import lease_stop, must_hold
+from agent_sync.system import clock
 from agent_sync.task.decision.actions import LeaseLost, LeftOnHook
 from agent_sync.work.handoff import HandoffNote, hand_off
 from agent_sync.work.repair import examine, repair
@@ -19,9 +21,16 @@ def handed_off(machine):
     hand_off(machine.context(), "w1", HandoffNote())
 
 
+@contextmanager
+def long_ago():
+    """Let what is done now have been done two seconds ago."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(clock, "now", lambda: datetime.now(UTC) - timedelta(seconds=2))
+        yield
+
+
 def put_back(machine):
-    """Let the work run out and be put back on the hook, as if its session had died."""
-    time.sleep(1.1)
+    """Let the work, which has run out, be put back on the hook, as if its session had died."""
     context = machine.context(**SHORT)
     assert [one.is_done for one in repair(context, examine(context)[1])] == [True]
 
@@ -32,7 +41,8 @@ def test_claim_file_goes_on_with_the_new_holding(fleet, leave, is_noticed):
     """Whoever takes its own work again holds it, although the file there was written for the holding before."""
     machine = fleet.machine("one")
     sling(machine.context(), Sling(42, "w1"))
-    take(machine.context(**SHORT), "w1")
+    with long_ago():
+        take(machine.context(**SHORT), "w1")
     leave(machine)
     if is_noticed:
         claim = machine.context().store.read()
@@ -63,8 +73,8 @@ def test_taking_what_has_expired_is_a_sign_of_life(fleet):
     """Work that a new session goes on with after a long pause is not put back under its hands."""
     machine = fleet.machine("one")
     sling(machine.context(), Sling(42, "w1"))
-    first = take(machine.context(**SHORT), "w1").work.tip
-    time.sleep(1.1)
+    with long_ago():
+        first = take(machine.context(**SHORT), "w1").work.tip
     assert [one.kind for one in examine(machine.context(**SHORT))[1]] == ["expired"]
     again = take(machine.context(**SHORT), "w1").work.tip
     assert (again.lease.nonce, again.lease.epoch) == (first.lease.nonce, first.lease.epoch)
