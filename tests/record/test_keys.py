@@ -188,6 +188,14 @@ def test_interrupted_creation_is_completed(environment, at, missing):
     assert list(at.directory.glob("*.tmp")) == []
 
 
+def test_second_name_of_a_killed_maker_goes(environment, at):
+    """Killed between giving the last file its name and taking the temporary one away: the next use does that."""
+    keys.obtain(environment)
+    at.account.with_name("account.pub.999999999.tmp").hardlink_to(at.account)
+    keys.obtain(environment)
+    assert list(at.directory.glob("*.tmp")) == []
+
+
 def test_backup_moved_away_stays_away(environment, at):
     """A person who keeps the backup elsewhere does not find a new one here."""
     keys.obtain(environment)

@@ -90,6 +90,8 @@ def obtain(environment: Mapping[str, str]) -> MasterKey:
         key = _read_master(at)
         if key is None or not os.path.lexists(at.account):
             key = _make_missing(at)
+        # Whoever made the last file may have been killed with a second name of it left.
+        disk.sweep(at.account)
         _refuse_mismatch(at, key)
     except OSError as error:
         attempted = "looking for the key that signs receipts"
