@@ -16,8 +16,9 @@ from support.surroundings import foreign_names, plain_values
 
 _LOOPBACK = ("127.", "::1", "localhost")
 
+# `make prove` plays thousands.
 hypothesis_settings.register_profile(
-    "test", max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    "test", max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
 )
 hypothesis_settings.register_profile("prove", max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck))
 hypothesis_settings.load_profile("prove" if PROVE else "test")
