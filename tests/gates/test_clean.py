@@ -105,6 +105,25 @@ def test_directory_without_its_mark_gets_it(repo, git, left):
     assert [path.name for path in logs.path.iterdir()] == [".gitignore"]
 
 
+@pytest.mark.parametrize("name", ["logs", "logs/deeper"])
+def test_nothing_is_written_behind_a_link(repo, git, tmp_path, name):
+    """A log directory that a checkout has made a link is refused before anything is written where it leads."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (repo / "logs").symlink_to(elsewhere)
+    with pytest.raises(BadConfig, match="lies behind one"):
+        LogDir(repo / name).make(git)
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_temporary_in_a_foreign_directory_stays(repo, git):
+    """In a directory that is not ours nothing is swept, whatever it is called."""
+    write_files(repo / "mine", {"notes.txt": "mine", ".gitignore.999999999.tmp": "mine"})
+    with pytest.raises(BadConfig, match=r"has no \.gitignore of ours"):
+        LogDir(repo / "mine").make(git)
+    assert sorted(path.name for path in (repo / "mine").iterdir()) == [".gitignore.999999999.tmp", "notes.txt"]
+
+
 def test_full_disk_leaves_no_half_mark(repo, git):
     """A disk that takes no mark leaves none: the directory is made when there is room again."""
     logs = LogDir(repo / "new")

@@ -48,6 +48,9 @@ class LogDir:
 
     def make(self, repo: Repo) -> None:
         """Make the directory, invisible to git: logs are never part of the work; one that is not ours is refused."""
+        if self._is_elsewhere():
+            # Nothing is made or written there before it is refused.
+            self.refuse_foreign(repo)
         if not self.path.is_dir():
             self.path.mkdir(parents=True, exist_ok=True)
         if not self._is_marked() and self._is_like_ours():
@@ -63,13 +66,16 @@ class LogDir:
             raise BadConfig(message, helps=f"set `log_dir` in {GATE_DIR}/config.yml to a directory of its own")
 
     def _why_foreign(self, repo: Repo) -> str:
-        if self.path.is_symlink() or self.path.resolve() != self.path:
+        if self._is_elsewhere():
             return "it is a symbolic link, or lies behind one"
         if not self.path.is_dir():
             return "it is not a directory"
         if not self._is_marked():
             return f"it has no {MARKER} of ours"
         return "git tracks files in it" if repo.tracks(self.path) else ""
+
+    def _is_elsewhere(self) -> bool:
+        return self.path.is_symlink() or self.path.resolve() != self.path
 
     def _is_marked(self) -> bool:
         try:
@@ -79,9 +85,10 @@ class LogDir:
 
     def _is_like_ours(self) -> bool:
         """Tell whether a directory without our mark is empty, or holds what runs leave and nothing else."""
-        disk.sweep(self.path / MARKER)
         try:
-            names = [path.name for path in self.path.iterdir()]
+            # A mark that was never finished goes when the next one is written.
+            half = (path for path in self.path.glob(f"{MARKER}.*.tmp") if disk.is_ours(path))
+            names = {path.name for path in self.path.iterdir()} - {path.name for path in half}
         except OSError:
             return False
         has_current = any(not name.startswith("previous") for name in names)
