@@ -1,4 +1,4 @@
-"""The command line: finds commands in the table, and turns errors into messages and exit codes."""
+"""The command line: finds commands in the table, and runs the one that the arguments name."""
 
 import importlib
 import sys

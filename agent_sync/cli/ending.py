@@ -10,6 +10,7 @@ from agent_sync.errors import AgentSyncError, Exit
 if TYPE_CHECKING:
     from agent_sync.cli.json_reply import JsonReply
 
+_STEERING = dict.fromkeys((*range(32), *range(127, 160))) | {ord(kept): kept for kept in "\n\t"}
 _left_to_do: list[Callable[[], None]] = []
 
 
@@ -20,12 +21,17 @@ def call_at_end(function: Callable[[], None]) -> None:
 
 def say(text: str, *, is_note: bool = False, end: str = "\n") -> None:
     """Print a line at once, notes on standard error; what the stream's encoding lacks is printed as an escape."""
-    stream = sys.stderr if is_note else sys.stdout
+    stream, text = sys.stderr if is_note else sys.stdout, harmless(text)
     try:
         stream.write(text + end)
     except UnicodeEncodeError:
         stream.write(text.encode(stream.encoding, "backslashreplace").decode(stream.encoding) + end)
     stream.flush()
+
+
+def harmless(text: str) -> str:
+    """Return a text without the characters that steer a terminal: names come from whatever is checked out."""
+    return text.translate(_STEERING)
 
 
 def run_and_leave(command: Callable[[], object], reply: "JsonReply | None" = None) -> NoReturn:

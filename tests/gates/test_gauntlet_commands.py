@@ -1,5 +1,6 @@
 """The commands as people and clients start them."""
 
+import io
 import json
 import os
 import re
@@ -13,7 +14,9 @@ import pytest
 from support.command import COMMAND, fixture, run
 from support.gauntlet import GatedProject, write_files
 
+from agent_sync.cli.gates.progress import Moving
 from agent_sync.gates.run.logs import MARK
+from agent_sync.gates.run.results import JobOutcome, JobResult
 
 FAILING = "command: echo broken; exit 1\n"
 
@@ -54,6 +57,24 @@ def test_run(failing):
     third = gauntlet(failing, "run")
     assert "unchanged since" in third.stdout
     assert third.stdout.endswith("Status: Passed\n")
+
+
+def test_name_of_a_gate_does_not_steer_the_terminal(repo):
+    """What a checkout calls its gates and its base is shown without the characters that a terminal obeys."""
+    from rich.console import Console
+
+    config = 'entry_points:\n  - path: src\n    checks: ["a\\e[31mb"]\n'
+    project = GatedProject(repo, config, **{"a\x1b[31mb": "command: 'true'\n"})
+    project.write({"src/a": "1"})
+    for arguments in (["detect"], ["detect", "--base-branch", "main"], ["run"]):
+        shown = gauntlet(project, *arguments)
+        assert "a[31mb" in shown.stdout
+        assert "\x1b" not in shown.stdout + shown.stderr
+    console = Console(file=io.StringIO(), force_terminal=True, color_system=None)
+    lines = Moving(console, console.status(""))
+    lines.ended(JobResult("check:src:a\x1b[31mb", JobOutcome.PASSED))
+    lines.printed("a\x1b[31mb")
+    assert "\x1b[31m" not in console.file.getvalue()
 
 
 def test_console_log_is_what_was_shown(failing):

@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from agent_sync.cli.ending import say
+from agent_sync.cli.ending import harmless, say
 from agent_sync.gates.plan.plan import Job, gate_name
 from agent_sync.gates.run.console import Listener, Silence
 from agent_sync.gates.run.report import progress
@@ -59,16 +59,16 @@ class Moving(Lines):
         """Print the gate's line and take it off."""
         if (name := gate_name(result.id)) in self._running:
             self._running.remove(name)
-        line = f"{_MARKS[result.outcome]} {progress(result)}"
+        line = harmless(f"{_MARKS[result.outcome]} {progress(result)}")
         self._console.print(line, style=_COLOURS[result.outcome], markup=False, highlight=False, soft_wrap=True)
         self._show()
 
     def printed(self, line: str) -> None:
         """Print the line."""
-        self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+        self._console.print(harmless(line), markup=False, highlight=False, soft_wrap=True)
 
     def _show(self) -> None:
-        self._status.update("running " + ", ".join(self._running).replace("[", "\\["))
+        self._status.update("running " + harmless(", ".join(self._running)).replace("[", "\\["))
 
 
 @contextlib.contextmanager
