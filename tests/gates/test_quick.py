@@ -243,3 +243,13 @@ class TestNoChanges:
         assert quick.line(event(idle))
         self.CHANGES[name](idle)
         assert quick.line(event(idle)) is None
+
+    def test_odd_name_of_the_base_is_left_to_the_gate(self, idle):
+        """A name that JSON would escape is not said by the quick path."""
+        idle.git("branch", 'we"ird')
+        config = idle.root / ".gauntlet" / "config.yml"
+        config.write_text(config.read_text().replace("base_branch: main", "base_branch: 'we\"ird'"))
+        idle.git("commit", "-qam", "Rename")
+        idle.git("branch", "-f", 'we"ird', "HEAD")
+        assert json.loads(full(idle))["message"] == 'Nothing changed compared with we"ird.'
+        assert quick.line(event(idle)) is None

@@ -16,7 +16,7 @@ from support.any_lease import any_lease, any_note, meet_lease, meet_note
 from support.hostile import documents, spelled
 from support.meeting import CLAIM, EVENT, STATE, meet_claim, meet_event, meet_receipt, meet_record, meet_state
 from support.receipts import receipt
-from support.stored_records import full_store
+from support.stored_records import begun_record, full_store
 
 from agent_sync.cli.fleet.alarm import _read as read_alarms
 from agent_sync.context import context_at
@@ -29,6 +29,7 @@ from agent_sync.gates.reviews import findings as reviews
 from agent_sync.gateway.transport.trouble import of_response
 from agent_sync.leases.intents import Intents
 from agent_sync.quiet.answer import read_stamp
+from agent_sync.record.disk.ending import _noted as read_ending
 from agent_sync.record.disk.store import HOOK_JSON
 from agent_sync.record.machine.model import ReflogPosition
 from agent_sync.record.observe.reflogs import end_of, kind_of, portion_of, subject_in
@@ -160,7 +161,7 @@ def _small_files(directory: Path) -> Reader:
     like: dict[str, object] = {
         "verb": "acquire", "issue": 7, "old": "", "new": "a" * 40, "nonce": "n", "epoch": 1, "at": MOMENT, "times": 1,
         "k": {"left": 1, "limit": 2, "resets_at": MOMENT}, "42": {"at": MOMENT, "times": 1}, "name": "main/w1", "title": "t",
-        "number": 7, "sessions": {"s": "main/w1"}, "status": "PENDING",
+        "number": 7, "sessions": {"s": "main/w1"}, "status": "PENDING", "task": "w/t", "given_up": "too hard",
     }  # fmt: skip
     reads: dict[Path, Callable[[], object]] = {
         shared / "intents" / "7-w.json": lambda: Intents(place, "w").pending(7),
@@ -169,6 +170,7 @@ def _small_files(directory: Path) -> Reader:
         shared / "told.json": lambda: read_alarms(shared / "told.json"),
         state / "worker.json": lambda: bound_worker(context, session_id="s"),
         state / "issue.json": lambda: kept_brief(place, 7),
+        state / "record-ending": lambda: read_ending(place, begun_record(workspace="w", task_id="t")),
         state / "quiet.on-stop": lambda: read_stamp(str(state / "quiet.on-stop")).seconds_left(),
     }
 
