@@ -1,3 +1,4 @@
+import json
 import os
 import subprocess
 
@@ -48,6 +49,21 @@ def _other(repo, remote):
     theirs = sh(repo, "commit-tree", "-m", "theirs", tree)
     sh(repo, "push", "-q", str(remote), f"{theirs}:refs/heads/elsewhere")
     return theirs
+
+
+@pytest.mark.usefixtures("remote")
+def test_fetch_does_not_tidy_the_repository(repo, tmp_path):
+    """Maintenance is left to the person's own git commands: a hook does not wait for it."""
+    sh(repo, "push", "-q", "origin", "main")
+    trace = tmp_path / "trace"
+    git = Git(str(repo), Processes(), os.environ | {"GIT_TRACE2_EVENT": str(trace)})
+    assert git_branches.fetch_heads(git, "origin", "main") == ""
+    git_branches.try_to_fetch(git, "origin", "main")
+    started = [
+        event["name"] for event in map(json.loads, trace.read_text().splitlines()) if event["event"] == "cmd_name"
+    ]
+    assert started.count("fetch") == 2
+    assert "maintenance" not in started
 
 
 def test_push_to_nowhere_is_explained(git, remote):

@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import fnmatch
 import os
 import shlex
 import time
@@ -74,9 +75,15 @@ def sweep(path: Path, *, is_locked: bool = False) -> None:
     """
     # What cannot be swept now is swept later, and stops no write.
     with contextlib.suppress(OSError):
-        for left in path.parent.glob(f"{path.name}.*.tmp"):
-            if is_ours(left) and (is_locked or is_left(left)):
+        for left in _temporaries(path.parent):
+            if fnmatch.fnmatchcase(left.name, f"{path.name}.*.tmp") and is_ours(left) and (is_locked or is_left(left)):
                 left.unlink(missing_ok=True)
+
+
+def _temporaries(directory: Path) -> list[Path]:
+    # Before every write, and mostly there are none: Path.glob would compile a pattern for it each time.
+    with os.scandir(directory) as entries:
+        return [Path(entry.path) for entry in entries if entry.name.endswith(".tmp")]
 
 
 def sweep_old(directory: Path) -> None:
@@ -86,7 +93,7 @@ def sweep_old(directory: Path) -> None:
     """
     with contextlib.suppress(OSError):
         oldest = time.time() - _WHILE
-        for left in directory.glob("*.tmp"):
+        for left in _temporaries(directory):
             if left.lstat().st_mtime < oldest and is_ours(left) and is_left(left):
                 left.unlink(missing_ok=True)
 

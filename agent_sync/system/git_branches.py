@@ -14,6 +14,8 @@ from agent_sync.system.processes import FinishedProcess
 FETCH_LIMIT = 20.0
 _LONGEST_REASON = 200
 _NO_MATCH = 2
+# The person's own git commands tidy the repository; nobody waits for that here.
+_FETCH = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules")
 
 
 @dataclass(frozen=True)
@@ -35,8 +37,7 @@ def fetch_heads(git: Git, remote: str, *patterns: str) -> str:
     if found is None:
         return ""
     specs = (f"+refs/heads/{pattern}:refs/remotes/{remote}/{pattern}" for pattern in patterns)
-    options = ("--quiet", "--no-tags", "--prune", "--no-write-fetch-head", "--no-recurse-submodules")
-    done = git.talk(found.url, "fetch", *options, "--", remote, *specs, timeout=FETCH_LIMIT)
+    done = git.talk(found.url, *_FETCH, "--prune", "--", remote, *specs, timeout=FETCH_LIMIT)
     return _reason(done.stderr) if done.status else ""
 
 
@@ -215,8 +216,7 @@ def version(git: Git) -> str:
 
 def _fetch(git: Git, remote: str, branch: str) -> FinishedProcess:
     refspec = f"+refs/heads/{branch}:refs/remotes/{remote}/{branch}"
-    options = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules"]
-    return git.talk(git.remote_url(remote) or "", "fetch", *options, "--", remote, refspec)
+    return git.talk(git.remote_url(remote) or "", *_FETCH, "--", remote, refspec)
 
 
 def _has(git: Git, remote: str, branch: str) -> bool:
