@@ -10,10 +10,9 @@ from agent_sync.emulator.operations.issues import create_issue
 from agent_sync.emulator.operations.people import assign
 from agent_sync.emulator.operations.refs import after_ref_changes
 from agent_sync.emulator.operations.relations import add_blocked_by
-from agent_sync.emulator.world.bare import Author
+from agent_sync.emulator.world.bare_files import lay_first_commit
 from agent_sync.emulator.world.boards import Field, FieldType, Project
 from agent_sync.emulator.world.conversations import Issue, Label
-from agent_sync.emulator.world.identity import timestamp
 from agent_sync.emulator.world.people import Role, User, Viewer
 from agent_sync.emulator.world.repositories import Repository
 from agent_sync.emulator.world.world import World
@@ -22,6 +21,8 @@ STATUS_OPTIONS = ("Todo", "In Progress", "In Review", DONE)
 PRIORITY_OPTIONS = ("P0", "P1", "P2")
 LABELS = (("bug", "d73a4a"), ("documentation", "0075ca"), ("enhancement", "a2eeef"), ("question", "d876e3"))
 FIRST_NUMBER = 40
+# In seconds since 1970: always the same, so that worlds begin with the same commit.
+FIRST_COMMIT_AT = 1767600000
 LARGE = 10_000
 TEAM_BOARD = 7
 TYPES = (("Task", "YELLOW"), ("Bug", "RED"), ("Feature", "BLUE"), ("Epic", "PURPLE"))
@@ -150,10 +151,9 @@ def _choice(project: Project, field_name: str, option_name: str) -> tuple[Field,
 
 
 def _first_commit(world: World, repository: Repository, owner: User) -> None:
-    git = repository.git
-    author = Author(owner.name, owner.email, timestamp(world.clock.now()))
-    tree = git.tree_with_file(None, "README.md", f"# {repository.name}\n")
-    git.set_ref("refs/heads/main", git.write_commit(tree, [], "Initial commit\n", author=author), old=None)
+    author = f"{owner.name} <{owner.email}> {FIRST_COMMIT_AT} +0000"
+    tree = repository.git.tree_with_file(None, "README.md", f"# {repository.name}\n")
+    lay_first_commit(repository.git.path, "main", tree, author)
     after_ref_changes(world, repository, by=owner)
 
 

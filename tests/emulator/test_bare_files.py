@@ -2,6 +2,8 @@
 
 import pytest
 
+from agent_sync.emulator.persistence import open_world
+from agent_sync.emulator.scenarios import FIRST_COMMIT_AT
 from agent_sync.emulator.world.bare import Author, BareRepository
 
 WHO = Author("Octo", "octo@example.invalid", "2026-01-01T00:00:00Z")
@@ -28,6 +30,17 @@ def test_made_repository_is_sound(bare):
     assert bare.run("fsck", "--strict", "--no-dangling") == ""
     assert bare.run("show", "main:README.md") == "# demo ü"
     assert bare.run("symbolic-ref", "HEAD") == "refs/heads/main"
+
+
+@pytest.mark.parametrize("scenario", ["small", "team"])
+def test_worlds_begin_with_the_same_commit(tmp_path, scenario):
+    """Git finds nothing wrong with the first commits, which have the same author and moment at every start."""
+    worlds = [open_world(tmp_path / name, scenario) for name in ("first", "second")]
+    began = [{name: one.git for name, one in world.repositories.items()} for world in worlds]
+    assert {name: git.refs() for name, git in began[0].items()} == {name: git.refs() for name, git in began[1].items()}
+    for git in began[0].values():
+        assert git.run("fsck", "--strict", "--no-dangling") == ""
+        assert git.run("log", "--format=%at %ct %s", "main") == f"{FIRST_COMMIT_AT} {FIRST_COMMIT_AT} Initial commit"
 
 
 def test_refs_are_what_git_lists(bare):

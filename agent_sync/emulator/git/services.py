@@ -16,6 +16,7 @@ from agent_sync.emulator.world.repositories import Repository
 SERVICES = ("git-upload-pack", "git-receive-pack")
 ADVERTISED = "info/refs"
 FLUSH = b"0000"
+_CAPABILITIES: dict[tuple[str, str], bytes] = {}
 
 
 def advertisement(repository: Repository, asked: Asked) -> Answer:
@@ -24,10 +25,25 @@ def advertisement(repository: Repository, asked: Asked) -> Answer:
     if service not in SERVICES:
         return text_answer(403, "Please upgrade your git client.\n", connection="close")
     protocol = asked.headers.get("git-protocol", "")
-    shown = _said((service.removeprefix("git-"), "--http-backend-info-refs"), repository, {"GIT_PROTOCOL": protocol})
+    shown = _advertised(repository, service, protocol)
     # The second version of the protocol has no such introduction.
-    head = b"" if "version=2" in protocol.split(":") else packet(f"# service={service}\n".encode()) + FLUSH
+    head = b"" if _is_second(protocol) else packet(f"# service={service}\n".encode()) + FLUSH
     return _answer(f"application/x-{service}-advertisement", head + shown)
+
+
+def _advertised(repository: Repository, service: str, protocol: str) -> bytes:
+    command, variables = (service.removeprefix("git-"), "--http-backend-info-refs"), {"GIT_PROTOCOL": protocol}
+    if service != "git-upload-pack" or not _is_second(protocol):
+        return _said(command, repository, variables)
+    # It names no refs, only what git can do with these settings.
+    asked = protocol, (repository.git.path / "config").read_text()
+    if not _CAPABILITIES.get(asked):
+        _CAPABILITIES[asked] = _said(command, repository, variables)
+    return _CAPABILITIES[asked]
+
+
+def _is_second(protocol: str) -> bool:
+    return "version=2" in protocol.split(":")
 
 
 def exchange(repository: Repository, viewer: Viewer, service: str, asked: Asked) -> Answer:

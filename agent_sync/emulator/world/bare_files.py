@@ -48,6 +48,12 @@ def stored_tree_of_one(path: Path, name: str, blob: str) -> str:
     return stored(path, "tree", FILE_MODE + b" " + name.encode() + b"\0" + bytes.fromhex(blob))
 
 
+def lay_first_commit(path: Path, branch: str, tree: str, author: str) -> None:
+    """Begin a branch with a commit; the author is written as git does, with the moment."""
+    commit = f"tree {tree}\nauthor {author}\ncommitter {author}\n\nInitial commit\n"
+    (path / "refs" / "heads" / branch).write_text(stored(path, "commit", commit.encode()) + "\n")
+
+
 def ref_at(path: Path, name: str) -> str | None:
     """Return what one full ref name points at, if it exists."""
     if not name.startswith("refs/") or ".." in name or name.endswith("/"):
