@@ -121,7 +121,7 @@ def cloned(url: str, directory: Path) -> Stage:
     """Clone the repository of a local GitHub, with a home beside it."""
     home, root = directory / "home", directory / "demo"
     home.mkdir(exist_ok=True)
-    environment = _environment(url, home)
+    environment = environment_of(url, home)
     subprocess.run(["git", "clone", "--quiet", f"{url}/octo/demo.git", str(root)], env=environment, check=True)
     (root / ".git" / "info" / "exclude").write_text(".agent-claim.json*\ngauntlet_logs\n", encoding="utf-8")
     return Stage(url, root, environment)
@@ -136,7 +136,7 @@ def add_gate(scenery: Stage) -> None:
     subprocess.run(push, cwd=scenery.root, env=scenery.environment, check=True)
 
 
-def _environment(url: str, home: Path) -> dict[str, str]:
+def environment_of(url: str, home: Path) -> dict[str, str]:
     """Keep what programs need to start; nothing of the person who watches."""
     kept = {name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL", "TERM", "TMPDIR") if name in os.environ}
     people = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in _PERSON.items()}

@@ -5,28 +5,24 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.clients import Client, shared_nursery
+from support.clients import shared_nursery
 from support.command import COMMAND, COVERAGE
 from support.recorded import Tasks
-from support.stage import QuickStage, Theatre
-
-from agent_sync.demo.stage import stage
+from support.stage import Theatre, clone_of_github, quick
 
 # Here every command is a fresh interpreter, as it is for a user; elsewhere that would only take time.
 FRESH = {"test_hooks", "test_phases", "test_together"}
 
 
 @pytest.fixture
-def theatre(request, nursery):
+def theatre(request):
     """Set up a clone of the local GitHub."""
-    with stage() as scenery:
+    with clone_of_github() as scenery:
         environment = scenery.environment | COVERAGE | {"AGENT_SYNC_CHECKS_BACKOFF_S": "120"}
-        if COVERAGE or request.module.__name__.rpartition(".")[2] in FRESH:
+        if request.module.__name__.rpartition(".")[2] in FRESH:
             yield Theatre(replace(scenery, environment=environment))
             return
-        client = Client(nursery, scenery.root)
-        yield Theatre(QuickStage(scenery.url, scenery.root, environment, client))
-        client.close()
+        yield Theatre(quick(replace(scenery, environment=environment)))
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,5 @@
 """Several people's clones of one local GitHub, each with a home of its own."""
 
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from support.nursery import LATE
-from support.stage import QuickStage, Theatre
+from support.stage import QuickStage, Theatre, clone
 
 from agent_sync.demo.stage import Played
 
@@ -31,7 +30,7 @@ def beside(theatre: Theatre, name: str, **variables: str) -> Theatre:
     home, root = stage.root.parent / f"home-{name}", stage.root.parent / name
     home.mkdir()
     environment = stage.environment | {"HOME": str(home)} | variables
-    subprocess.run(["git", "clone", "--quiet", f"{stage.url}/octo/demo.git", str(root)], env=environment, check=True)
+    clone(stage.url, root, environment, stage.world()["refs"])
     (root / ".git" / "info" / "exclude").write_text(".agent-claim.json*\n", encoding="utf-8")
     return Theatre(replace(stage, root=root, environment=environment))
 

@@ -1,15 +1,23 @@
 """The demo's stage for acceptance tests: a clone of the local GitHub in which real commands run."""
 
+import atexit
+import functools
 import json
+import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from support.clients import Client, shared_client
 from support.command import COVERAGE
 
-from agent_sync.demo.stage import Played, Stage
+from agent_sync.demo.stage import Played, Stage, cloned, environment_of
+from agent_sync.emulator.server import running
 
 
 @dataclass(frozen=True)
@@ -22,6 +30,44 @@ class QuickStage(Stage):
         """Run a command to its end; return its exit status and what it printed."""
         ran = self.client.do_there(self.root, self.environment, *arguments, stdin=stdin)
         return ran.status, ran.stdout, ran.stderr
+
+
+@functools.cache
+def _cloned_once() -> Stage:
+    """Clone the local GitHub, whose contents are the same at every start; the clone is there until the tests end."""
+    directory = Path(tempfile.mkdtemp(prefix="agent-sync-clone-"))
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    with running("small") as server:
+        return cloned(server.url, directory)
+
+
+def clone(url: str, root: Path, environment: dict[str, str], refs: list[dict[str, str]]) -> None:
+    """Clone the local GitHub; while no branch of it has moved, a copy of an earlier clone is the same."""
+    branches = {one["name"]: one["sha"] for one in refs if one["name"].startswith(("refs/heads/", "refs/tags/"))}
+    if branches == {"refs/heads/main": (_cloned_once().root / ".git" / "refs" / "heads" / "main").read_text().strip()}:
+        _copy_clone(url, root)
+    else:
+        subprocess.run(["git", "clone", "--quiet", f"{url}/octo/demo.git", str(root)], env=environment, check=True)
+
+
+def _copy_clone(url: str, root: Path) -> None:
+    """Copy the clone of a local GitHub in which no branch has moved yet."""
+    made = _cloned_once()
+    shutil.copytree(made.root, root, symlinks=True)
+    # These say where it was cloned from.
+    for file in (root / ".git" / "config", *(root / ".git" / "logs").rglob("*")):
+        if file.is_file():
+            file.write_text(file.read_text().replace(made.url, url))
+
+
+@contextmanager
+def clone_of_github() -> Iterator[Stage]:
+    """Set up a local GitHub and a clone of it."""
+    with running("small") as server, tempfile.TemporaryDirectory(prefix="agent-sync-demo-") as directory:
+        home, root = Path(directory, "home"), Path(directory, "demo")
+        home.mkdir()
+        _copy_clone(server.url, root)
+        yield Stage(server.url, root, environment_of(server.url, home))
 
 
 def quick(scenery: Stage) -> Stage:
