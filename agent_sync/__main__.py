@@ -37,17 +37,19 @@ def main() -> None:
         plain_gate(sys.argv[2])
     else:
         if sys.argv[1:2] and sys.argv[1] in SHORT:
-            collect_rarely()
+            load_lightly()
         from agent_sync.cli.app import run
 
         run()
 
 
-def collect_rarely() -> None:
+def load_lightly() -> None:
     """Look for garbage after very many new objects only: loading makes many and no garbage, and a hook ends soon."""
     import gc
 
     gc.set_threshold(100_000)
+    # Before anything loads `dataclasses`: it leaves out what that loads for nothing.
+    from agent_sync import lazy_dataclasses  # noqa: F401
 
 
 def refuse_windows() -> None:
@@ -99,7 +101,7 @@ def stop_gate() -> None:
     if line is not None:
         answer(line, quick.note(line))
         os._exit(0)
-    collect_rarely()
+    load_lightly()
     from agent_sync.events.stop_gate import run
 
     run(raw)
@@ -107,7 +109,7 @@ def stop_gate() -> None:
 
 def plain_gate(name: str) -> None:
     """Run gates, or say which would run, without loading what parses options."""
-    collect_rarely()
+    load_lightly()
     from agent_sync.cli.ending import run_and_leave
 
     if name == "run":
@@ -163,7 +165,7 @@ def hook() -> None:
                 keep_input(sys.argv[1], raw)
             # Nothing was opened, so there is nothing to finalise.
             os._exit(0)
-    collect_rarely()
+    load_lightly()
     from agent_sync.events.run import run
 
     run(sys.argv[1:], raw)

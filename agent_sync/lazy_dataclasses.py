@@ -5,6 +5,8 @@ finished by its first instance, by `fields` and the like, or by a finished class
 those of `dataclasses`, so `replace`, `asdict` and `match` work as they do there.
 """
 
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 __all__ = ["dataclass"]
@@ -12,8 +14,30 @@ __all__ = ["dataclass"]
 if TYPE_CHECKING:
     from dataclasses import dataclass
 else:
-    import dataclasses
     from _thread import RLock
+
+    class _InspectLater(ModuleType):
+        """Stands for `inspect` in `dataclasses`, which loads it for the sake of classes that have no docstring."""
+
+        def get_annotations(self, cls):
+            """Return what a class itself says of its fields; newer versions of Python ask here."""
+            return dict(cls.__dict__.get("__annotations__", {}))  # noqa: RUF063  # this is to stand for that
+
+        def __getattr__(self, name):
+            _take_away(self)
+            import inspect
+
+            return getattr(inspect, name)
+
+    def _take_away(stand_in):
+        if sys.modules.get("inspect") is stand_in:
+            del sys.modules["inspect"]
+
+    _STAND_IN = _InspectLater("inspect")
+    sys.modules.setdefault("inspect", _STAND_IN)
+    import dataclasses
+
+    _take_away(_STAND_IN)
 
     # Threads may meet at an unfinished class, and finishing one can finish another.
     _FINISHING = RLock()

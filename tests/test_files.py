@@ -5,6 +5,7 @@ import os
 import pytest
 
 from agent_sync.system import disk, files
+from agent_sync.system.scratch import scratch_file
 
 TEXT = bytes(range(256)) * 40
 
@@ -50,3 +51,14 @@ def test_previous_generation_has_its_own_bytes(tmp_path):
     files.write_atomic(file, b"3", previous=previous)
     assert (file.read_bytes(), previous.read_bytes()) == (b"3", b"2")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "previous"]
+
+
+@pytest.mark.parametrize("place", ["a directory", "no directory"])
+def test_scratch_file_has_no_name(tmp_path, monkeypatch, place):
+    """What is written is read back, and nothing is left; a temporary directory that is not there is no obstacle."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path if place == "a directory" else tmp_path / "none"))
+    with scratch_file() as file:
+        file.write(b"kept")
+        file.seek(0)
+        assert file.read() == b"kept"
+        assert list(tmp_path.iterdir()) == []

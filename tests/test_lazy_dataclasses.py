@@ -1,6 +1,8 @@
 """A lazy dataclass is a dataclass: the same classes made by both behave alike, and ours are made when first used."""
 
 import dataclasses
+import subprocess
+import sys
 import threading
 from dataclasses import FrozenInstanceError, asdict, field, fields, is_dataclass, replace
 
@@ -128,3 +130,31 @@ def test_threads_may_meet_at_an_unfinished_class():
         for thread in threads:
             thread.join()
         assert len(made) == 4
+
+
+WITHOUT_INSPECT = """
+import sys
+from agent_sync.lazy_dataclasses import dataclass
+import dataclasses
+
+@dataclass(frozen=True)
+class Point:
+    "A point."
+    x: int
+
+assert dataclasses.replace(Point(1), x=2) == Point(2)
+assert "inspect" not in sys.modules, "it was loaded for nothing"
+@dataclasses.dataclass
+class Undocumented:
+    x: int
+
+import inspect
+assert Undocumented.__doc__ == "Undocumented(x: int)", Undocumented.__doc__
+assert inspect.isclass(Point) and inspect.__file__
+"""
+
+
+def test_inspect_is_loaded_for_whoever_needs_it_alone():
+    """A class of ours does not load `inspect`; one that has to be described by its signature does, and it is whole."""
+    done = subprocess.run([sys.executable, "-c", WITHOUT_INSPECT], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

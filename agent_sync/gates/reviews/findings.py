@@ -1,6 +1,5 @@
 """What reviewers find: read from their answers, compared with earlier ones, kept in files the agent edits."""
 
-import difflib
 import json
 import re
 from collections.abc import Iterator
@@ -49,6 +48,8 @@ class ReviewFinding:
         """Tell whether both are about the same point, even if lines have moved."""
         if self.file != other.file:
             return False
+        import difflib
+
         alike = difflib.SequenceMatcher(None, self.issue.lower(), other.issue.lower()).ratio()
         return self.line == other.line or alike >= ALIKE
 

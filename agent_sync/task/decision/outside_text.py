@@ -1,7 +1,6 @@
 """Makes text from outside harmless: issue titles, check names and the like are data, never instructions."""
 
 import re
-import textwrap
 import unicodedata
 
 from agent_sync.lazy_patterns import pattern
@@ -81,6 +80,8 @@ def fenced_prose(text: str, *, limit: int = 2_000) -> str:
 
 def _prose_lines(line: str) -> list[str]:
     """Return one line without what cannot be seen, with its indentation, in pieces that a terminal shows whole."""
+    import textwrap
+
     expanded = line.expandtabs(4)
     indent = " " * min(len(expanded) - len(expanded.lstrip(" ")), _WIDEST // 2)
     return textwrap.wrap(one_line(line, limit=len(line) + 1), _WIDEST, initial_indent=indent) or [""]
