@@ -79,6 +79,10 @@ def _act(control: Control, asked: Asked) -> Answer:
         return json_answer(200, {"ok": True, **perform(control.world, _object(asked))})
 
 
+def _faults(control: Control, _asked: Asked) -> Answer:
+    return json_answer(200, control.faults.left())
+
+
 def _add_fault(control: Control, asked: Asked) -> Answer:
     control.faults.add(_object(asked))
     return json_answer(200, {"ok": True})
@@ -105,6 +109,7 @@ HANDLERS: dict[tuple[str, str], Callable[[Control, Asked], Answer]] = {
     ("GET", "requests"): _requests,
     ("DELETE", "requests"): _forget_requests,
     ("POST", "act"): _act,
+    ("GET", "faults"): _faults,
     ("POST", "faults"): _add_fault,
     ("DELETE", "faults"): _forget_faults,
     ("POST", "latency"): _latency,

@@ -1,7 +1,7 @@
 """Trouble on order: which requests fail, and how."""
 
 import threading
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 PLAIN_FAULTS = (
@@ -66,6 +66,11 @@ class FaultList:
             raise UnknownFaultError("match takes method, path and operation")
         with self._lock:
             self._orders.append(Fault(kind, int(order.get("times", 1)), **match))
+
+    def left(self) -> list[dict[str, Any]]:
+        """Return the orders that no request has used up yet."""
+        with self._lock:
+            return [asdict(order) for order in self._orders]
 
     def clear(self) -> None:
         """Forget every order."""

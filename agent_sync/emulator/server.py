@@ -96,7 +96,7 @@ def _answering(application: Application, sockets: list[socket.socket]) -> Iterat
 
 
 class _Server(uvicorn.Server):
-    """A server that is told when to stop; uvicorn's own looks ten times a second whether it was."""
+    """A server that is told when to stop, and does; uvicorn's own looks ten times a second whether it was."""
 
     _loop: asyncio.AbstractEventLoop | None = None
 
@@ -109,6 +109,21 @@ class _Server(uvicorn.Server):
         """Serve until told to stop."""
         await self.on_tick(0)
         await self._told.wait()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End connections that are idle, and wait for the answers of the others; uvicorn's own sleeps in any case."""
+        for server in self.servers:
+            server.close()
+        for listener in sockets or []:
+            listener.close()
+        for connection in list(self.server_state.connections):
+            connection.shutdown()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self.config.timeout_graceful_shutdown):
+                while self.server_state.connections or self.server_state.tasks:  # noqa: ASYNC110  # plain sets
+                    await asyncio.sleep(0.002)
+        for task in self.server_state.tasks:
+            task.cancel()
 
     def stop(self) -> None:
         """Tell it, from any thread."""

@@ -45,9 +45,13 @@ def test_faults_match_paths_without_the_enterprise_prefix(client):
 
 
 def test_faults_can_be_forgotten(client):
-    """DELETE lifts every order."""
+    """DELETE lifts every order; GET shows those that are left."""
     client.fault("status:500", times=99)
+    client.call("GET", "/user")
+    (left,) = client.http.get("/_emulator/faults").json()
+    assert (left["kind"], left["times"]) == ("status:500", 98)
     client.http.delete("/_emulator/faults")
+    assert client.http.get("/_emulator/faults").json() == []
     assert client.call("GET", "/user").status_code == 200
 
 
