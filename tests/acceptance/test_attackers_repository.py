@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support.command import COVERAGE
 from support.listener import Listener
-from support.stage import Theatre, human
+from support.stage import Theatre, human, quick
 
 from agent_sync.demo.stage import stage
 
@@ -21,13 +21,13 @@ EVENTS = {
     "on-idle": "Notification",
 }
 COMMANDS = (
-    ["status"],
-    ["status", "--all"],
-    ["doctor"],
-    ["next"],
-    ["board"],
-    ["gauntlet", "clean"],
-    ["gauntlet", "list"],
+    ("status",),
+    ("status", "--all"),
+    ("doctor",),
+    ("next",),
+    ("board",),
+    ("gauntlet", "clean"),
+    ("gauntlet", "list"),
 )
 # What the client exports to hooks because the checkout's .claude/settings.json says so.
 EXPORTED = {
@@ -170,7 +170,7 @@ def victim(tmp_path, listener):
         own = {name: value for name, value in scenery.environment.items() if name != "AGENT_SYNC_GITHUB_URL"}
         token = "ghp_0123456789abcdefghij"
         signed_in = {"GH_TOKEN": token, "GH_ENTERPRISE_TOKEN": token, "CLAUDE_PROJECT_DIR": str(clone)}
-        yield Theatre(replace(scenery, root=clone, environment=own | COVERAGE | signed_in | EXPORTED))
+        yield Theatre(quick(replace(scenery, root=clone, environment=own | COVERAGE | signed_in | EXPORTED)))
 
 
 def files_below(root: Path) -> dict[str, bytes | None]:
@@ -183,7 +183,10 @@ def files_below(root: Path) -> dict[str, bytes | None]:
 
 
 def test_a_whole_session_in_an_attackers_branch_changes_nothing(victim, listener, tmp_path):
-    """Nothing of the branch runs, no token and no write leaves, no file outside the git directory changes."""
+    """Nothing of the branch runs, no token and no write leaves, no file outside the git directory changes.
+
+    The user sees in one line that something was ignored, and in another command what.
+    """
     home = Path(victim.stage.environment["HOME"])
     before = (files_below(tmp_path), files_below(home), victim.stage.world())
     said = []
@@ -193,9 +196,11 @@ def test_a_whole_session_in_an_attackers_branch_changes_nothing(victim, listener
         assert played.status == 0
         said.append(human(played))
         assert [one for one in victim.operations() if one[0].isupper() and "Mutation" in one] == []
+    shown = {}
     for command in COMMANDS:
         played = victim.hook(*command)
         assert "error[unexpected]" not in played.stderr
+        shown[command] = played.stderr
     after = (files_below(tmp_path), files_below(home), victim.stage.world())
     assert list(tmp_path.glob("pwned*")) == []
     assert not (victim.stage.root / "pwned-by-ssh").exists()
@@ -204,12 +209,12 @@ def test_a_whole_session_in_an_attackers_branch_changes_nothing(victim, listener
     lines = "\n".join(said).splitlines()
     assert len([line for line in lines if line.startswith("agent-sync ignores ")]) == 1
     assert any(".agent-claim.json" in line and "git" in line for line in lines)
+    _told_what_was_ignored(shown["next",], victim.hook("trust", "--show").stdout)
 
 
-def test_the_user_sees_what_was_ignored(victim):
-    """One line names every key and variable, with the command that shows more."""
-    shown = victim.hook("next").stderr
+def _told_what_was_ignored(said, listed):
+    """One line says that something was ignored; the command that shows more names every key and variable."""
     for key in ("git.remote", "github.url", "pr.require_gate", "pr.closes_issue", "gate.deadline_s", "GIT_SSH_COMMAND"):
-        assert key in victim.hook("trust", "--show").stdout
-    assert shown.count("agent-sync ignores") == 1
-    assert os.linesep not in next(line for line in shown.splitlines() if "agent-sync ignores" in line)
+        assert key in listed
+    assert said.count("agent-sync ignores") == 1
+    assert os.linesep not in next(line for line in said.splitlines() if "agent-sync ignores" in line)

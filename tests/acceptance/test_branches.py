@@ -18,28 +18,44 @@ def remote_head(theatre, branch):
     return theatre.git("ls-remote", "origin", f"refs/heads/{branch}").partition("\t")[0]
 
 
+def linked_branches(theatre):
+    """Return the branches that the issue's Development panel shows."""
+    import httpx
+
+    query = '{repository(owner:"octo",name:"demo"){issue(number:42){linkedBranches(first:9){nodes{ref{name}}}}}}'
+    answer = httpx.post(f"{theatre.stage.url}/graphql", json={"query": query}, headers={"Authorization": "bearer x"})
+    nodes = answer.json()["data"]["repository"]["issue"]["linkedBranches"]["nodes"]
+    return [node["ref"]["name"] for node in nodes]
+
+
 def merged(theatre, method="squash"):
-    """Work on issue 42, hand off and let the pull request be merged."""
-    theatre.stage.command("claim", "42")
-    theatre.stage.commit("work.txt", "work\n", "Add a lock")
-    theatre.stage.command("handoff")
+    """Let there be work on issue 42, held by hand, whose pull request is merged."""
+    import httpx
+
+    theatre.work(BRANCH)
+    pull = {"title": "Add a lock", "head": BRANCH, "base": "main"}
+    httpx.post(
+        f"{theatre.stage.url}/repos/octo/demo/pulls", json=pull, headers={"Authorization": "token as:octo"}
+    ).raise_for_status()
+    theatre.hold(phase="pr_created", branch=BRANCH, pr_number=45)
     theatre.stage.act("merge_pull", pull=45, method=method)
-    theatre.stage.command("sync")
 
 
 def test_claim_starts_from_the_server_as_it_is_now(theatre):
-    """What others have pushed since the last fetch is below the new branch."""
+    """What others have pushed since the last fetch is below the new branch; nothing is made on the server."""
     theatre.stage.act("push_commit", branch="main", path="new.txt", content="new\n")
     played = theatre.stage.command("claim", "42")
     assert (played.status, played.stderr, head(theatre)) == (0, "", remote_head(theatre, "main"))
+    assert (linked_branches(theatre), remote_head(theatre, BRANCH)) == ([], "")
 
 
-def test_claim_starts_from_the_configured_base(theatre):
-    """A task starts from the branch it is to be merged into."""
+def test_settings_say_where_a_branch_starts_and_its_name(theatre):
+    """A task starts from the branch it is to be merged into, and is called what the pattern makes of it."""
     theatre.git("push", "-q", "origin", "main:develop")
     theatre.stage.act("push_commit", branch="develop", path="new.txt", content="new\n")
-    theatre.hook("claim", "42", AGENT_SYNC_PR_BASE="develop")
+    theatre.hook("claim", "42", AGENT_SYNC_PR_BASE="develop", AGENT_SYNC_GIT_BRANCH="bot/{issue}/{slug}")
     assert head(theatre) == remote_head(theatre, "develop")
+    assert theatre.git("branch", "--show-current") == "bot/42/fix-race-condition-in-cache"
 
 
 def test_unreachable_remote_is_a_warning(theatre):
@@ -103,20 +119,12 @@ def test_own_unfinished_work_goes_on(theatre):
     assert (theatre.git("branch", "--show-current"), theatre.git("log", "-1", "--format=%s")) == (BRANCH, "Add a lock")
 
 
-def test_pattern_of_the_name(theatre):
-    """The settings say what branches are called."""
-    theatre.hook("claim", "42", AGENT_SYNC_GIT_BRANCH="bot/{issue}/{slug}")
-    assert theatre.git("branch", "--show-current") == "bot/42/fix-race-condition-in-cache"
-
-
-@pytest.mark.parametrize(
-    "pattern", ["main", "x-{number}-{issue}", "-{issue}", "a..b{issue}", "a b{issue}", "{issue}.lock"]
-)
-def test_pattern_is_checked(theatre, pattern):
+def test_pattern_is_checked(theatre):
     """A pattern that git would not take, or that names one branch for all, is refused by name."""
-    played = theatre.hook("claim", "42", AGENT_SYNC_GIT_BRANCH=pattern)
-    assert (played.status != 0, "git.branch" in played.stderr) == (True, True), played.stderr
-    assert theatre.stage.claim() is None
+    for pattern in ("main", "x-{number}-{issue}", "-{issue}", "a..b{issue}", "a b{issue}", "{issue}.lock"):
+        played = theatre.hook("claim", "42", AGENT_SYNC_GIT_BRANCH=pattern)
+        assert (played.status != 0, "git.branch" in played.stderr) == (True, True), (pattern, played.stderr)
+        assert theatre.stage.claim() is None, pattern
 
 
 def test_first_push_sets_the_upstream(theatre):
@@ -157,7 +165,6 @@ def test_linked_worktree_detaches(theatre):
     beside.stage.commit("work.txt", "work\n", "Add a lock")
     beside.stage.command("handoff")
     beside.stage.act("merge_pull", pull=45, method="squash")
-    beside.stage.command("sync")
     beside.stage.command("done")
     assert (beside.git("branch", "--show-current"), beside.git("branch", "--list", BRANCH)) == ("", "")
     assert head(beside) == remote_head(theatre, "main")
@@ -182,21 +189,8 @@ def test_branch_that_went_on_is_kept(theatre):
     assert theatre.git("branch", "--show-current") == BRANCH
 
 
-def linked_branches(theatre):
-    """Return the branches that the issue's Development panel shows."""
-    import httpx
-
-    query = '{repository(owner:"octo",name:"demo"){issue(number:42){linkedBranches(first:9){nodes{ref{name}}}}}}'
-    answer = httpx.post(f"{theatre.stage.url}/graphql", json={"query": query}, headers={"Authorization": "bearer x"})
-    nodes = answer.json()["data"]["repository"]["issue"]["linkedBranches"]["nodes"]
-    return [node["ref"]["name"] for node in nodes]
-
-
 def test_branch_is_linked_by_setting(theatre):
-    """With the setting the issue's Development panel shows the branch, in one request more; without it nothing is made."""
-    theatre.stage.command("claim", "42")
-    assert (linked_branches(theatre), remote_head(theatre, BRANCH)) == ([], "")
-    theatre.stage.command("release")
+    """With the setting the issue's Development panel shows the branch, in one request more."""
     theatre.hook("claim", "42", AGENT_SYNC_GIT_LINK_BRANCH="true")
     assert linked_branches(theatre) == [BRANCH]
     assert theatre.operations()[:3] == ["Task", "ClaimTask", "LinkBranch"]

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from support.prove import PROVE
 from support.stage import human, reply
 
 NAME = ".agent-claim.json"
@@ -20,6 +21,7 @@ COMMANDS = (
     ("release", "--force"),
     ("claim", "42"),
 )
+ACTING = (("sync",), ("done", "--yes", "--now"), ("release", "--force"))
 LEASE = {"where": "clone", "epoch": 1, "nonce": "n", "renewed_at": "2020-01-01T00:00:00Z", "ttl_s": 60, "mode": "auto"}
 PHASES = {
     "done": {"phase": "done", "close_unmerged": True},
@@ -61,58 +63,70 @@ def traces(theatre):
     return {path: path.read_bytes() if path.is_file() else None for path in home.rglob("*")}
 
 
-@pytest.mark.parametrize("fields", PHASES.values(), ids=PHASES)
-def test_tracked_claim_is_refused_everywhere(visitor, fields):
+@pytest.mark.parametrize("names", [[name] for name in PHASES] if PROVE else [list(PHASES)], ids=" ".join)
+def test_tracked_claim_is_refused_everywhere(visitor, names):
     """Every hook and command names the file and the way out, and neither GitHub, nor the file, nor the home changes."""
-    content = brought(visitor, **fields)
-    world, home, refs = visitor.stage.world(), traces(visitor), visitor.git("for-each-ref")
+    for name in names:
+        content = brought(visitor, **PHASES[name])
+        before = (visitor.stage.world(), traces(visitor), visitor.git("for-each-ref"))
+        # The long sweep plays everything in every phase; here the first one meets all, the others what would act.
+        is_whole = name == names[0]
+        hooks_are_silent(visitor, name, HOOKS if is_whole else ("on-stop", "on-idle"))
+        commands_refuse(visitor, COMMANDS if is_whole else ACTING)
+        visitor.stage.command("statusline", stdin="{}")
+        assert content == (visitor.stage.root / NAME).read_bytes(), name
+        assert before == (visitor.stage.world(), traces(visitor), visitor.git("for-each-ref")), name
+
+
+def hooks_are_silent(visitor, session_id, hooks):
+    """Play hooks of one session: they ask nothing, take nothing for held, and name the file once in all."""
     said = ""
-    for hook in HOOKS:
+    for hook in hooks:
         played = visitor.hook(
-            hook, stdin=json.dumps({"session_id": "s", "cwd": str(visitor.stage.root), "prompt": "Hi"})
+            hook, stdin=json.dumps({"session_id": session_id, "cwd": str(visitor.stage.root), "prompt": "Hi"})
         )
         assert (played.status, asked(visitor)) == (0, []), hook
         assert "holds issue" not in json.dumps(reply(played))
         said += human(played)
     assert said.count("git tracks it") == 1
     assert visitor.hook("on-idle", "--rewake").stderr == ""
-    for arguments in COMMANDS:
+
+
+def commands_refuse(visitor, commands):
+    """Play commands: each names the file, and asks nothing for it."""
+    for arguments in commands:
         played = visitor.stage.command(*arguments)
         # The fleet's lane of what is ready comes from the board; for the refused claim nothing is asked.
         wanted = ["Board"] if "--all" in arguments else []
         assert [entry["operation"] for entry in asked(visitor)] == wanted, arguments
         assert (played.stderr + played.stdout).count("git tracks it") == 1, (arguments, played)
         assert played.status == (0 if "--all" in arguments else 1), (arguments, played)
-    visitor.stage.command("statusline", stdin="{}")
-    assert content == (visitor.stage.root / NAME).read_bytes()
-    assert (world, home, refs) == (visitor.stage.world(), traces(visitor), visitor.git("for-each-ref"))
 
 
-@pytest.mark.parametrize("hook", ["session-start", "on-prompt", "on-stop", "on-idle"])
-def test_any_hook_says_why_and_the_way_out(visitor, hook):
+def test_any_hook_says_why_and_the_way_out(visitor):
     """Whichever hook comes first in a session tells the human once; what follows in the session is silent."""
     brought(visitor, phase="done")
-    event = json.dumps({"session_id": "s", "cwd": str(visitor.stage.root)})
-    assert human(visitor.hook(hook, stdin=event)) == (
-        "agent-sync: .agent-claim.json is refused: git tracks it, so it may be anybody's. Nothing was done for it. "
-        "Try: git rm .agent-claim.json and git commit; with --cached to keep a file that you wrote yourself"
-    )
-    assert visitor.hook(hook, stdin=event).stdout == ""
+    for hook in ("session-start", "on-prompt", "on-stop", "on-idle"):
+        event = json.dumps({"session_id": hook, "cwd": str(visitor.stage.root)})
+        assert human(visitor.hook(hook, stdin=event)) == (
+            "agent-sync: .agent-claim.json is refused: git tracks it, so it may be anybody's. Nothing was done for it. "
+            "Try: git rm .agent-claim.json and git commit; with --cached to keep a file that you wrote yourself"
+        ), hook
+        assert visitor.hook(hook, stdin=event).stdout == "", hook
 
 
-@pytest.mark.parametrize("only_in", ["index", "HEAD"])
-def test_index_or_head_is_enough(visitor, only_in):
+def test_index_or_head_is_enough(visitor):
     """A file that is only added, or only taken out of the index, is tracked; once that is committed it is the user's."""
     visitor.hold(phase="done")
     visitor.git("add", "-f", NAME)
-    if only_in == "HEAD":
-        visitor.git("commit", "-q", "-m", "Add it")
-        visitor.git("rm", "-q", "--cached", NAME)
-    assert "git tracks it" in human(visitor.hook("on-stop"))
-    if only_in == "HEAD":
-        visitor.git("commit", "-q", "-m", "Take it out")
-    else:
-        visitor.git("rm", "-q", "--cached", NAME)
+    assert "git tracks it" in human(visitor.hook("on-stop", stdin='{"session_id": "index"}'))
+    visitor.git("rm", "-q", "--cached", NAME)
+    assert visitor.stage.command("status").status == 0
+    visitor.git("add", "-f", NAME)
+    visitor.git("commit", "-q", "-m", "Add it")
+    visitor.git("rm", "-q", "--cached", NAME)
+    assert "git tracks it" in human(visitor.hook("on-stop", stdin='{"session_id": "HEAD"}'))
+    visitor.git("commit", "-q", "-m", "Take it out")
     assert visitor.stage.command("status").status == 0
 
 

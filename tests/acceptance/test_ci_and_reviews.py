@@ -33,9 +33,19 @@ def look(theatre):
 
 
 def woken(theatre):
-    """Return what the watcher wakes the agent with; it is ended where nothing is worth it."""
-    played = theatre.hook("on-idle", "--rewake", AGENT_SYNC_HOOKS_IDLE_DEADLINE_S="6", **AT_ONCE)
+    """Return what the watcher wakes the agent with."""
+    played = theatre.hook("on-idle", "--rewake", AGENT_SYNC_HOOKS_IDLE_DEADLINE_S="60", **AT_ONCE)
     return played.status, played.stderr
+
+
+def wakes_nobody(theatre):
+    """Let a watcher look, which is ended where nothing is worth it; tell whether it has left the agent alone."""
+    # On a busy machine the short time can be over before it has looked.
+    for deadline in ("2", "30"):
+        played = theatre.hook("on-idle", "--rewake", AGENT_SYNC_HOOKS_IDLE_DEADLINE_S=deadline, **AT_ONCE)
+        if "Poll" in theatre.operations():
+            return played.status == 0
+    raise AssertionError("it has not looked")
 
 
 def situation(theatre):
@@ -70,26 +80,29 @@ def test_ready_only_when_github_says_so(opened):
 
 
 OBSTACLES = {
-    "draft": (("draft_pull", {}), "it is a draft", "MergeBlocked"),
     "review": (("rules", {"required_reviews": 1}), "a required review is missing", "MergeBlocked"),
-    "behind": (("rules", {"up_to_date": True}), "must be updated with its base branch", "BehindBase"),
+    "behind": (
+        ("rules", {"required_reviews": 0, "up_to_date": True}),
+        "must be updated with its base branch",
+        "BehindBase",
+    ),
+    "draft": (("draft_pull", {}), "it is a draft", "MergeBlocked"),
 }
 
 
-@pytest.mark.parametrize(("act", "words", "name"), OBSTACLES.values(), ids=OBSTACLES)
-def test_what_is_missing_is_said(opened, act, words, name):
-    """Green is not ready: a draft, a missing review, a branch behind its base."""
-    if name == "BehindBase":
-        opened.stage.act("push_commit", branch="main", path="other.txt", content="x\n")
+def test_what_is_missing_is_said(opened):
+    """Green is not ready: a missing review, a branch behind its base, a draft."""
     green(opened)
-    kind, fields = act
-    opened.stage.act(kind, **({"pull": number(opened)} if "pull" in kind else {}), **fields)
-    said = look(opened)[0]
-    assert words in said
-    assert "is ready to merge" not in said
-    assert situation(opened)["name"] == name
-    if name == "BehindBase":
-        assert "`git fetch origin && git merge origin/main`" in said
+    for obstacle, ((act, fields), words, name) in OBSTACLES.items():
+        if name == "BehindBase":
+            opened.stage.act("push_commit", branch="main", path="other.txt", content="x\n")
+        opened.stage.act(act, **({"pull": number(opened)} if "pull" in act else {}), **fields)
+        said = look(opened)[0]
+        assert words in said, obstacle
+        assert "is ready to merge" not in said, obstacle
+        assert situation(opened)["name"] == name, obstacle
+        if name == "BehindBase":
+            assert "`git fetch origin && git merge origin/main`" in said
 
 
 def test_a_workflow_that_waits_for_approval_is_told_to_the_human(opened):
@@ -103,11 +116,18 @@ def test_a_workflow_that_waits_for_approval_is_told_to_the_human(opened):
     assert "1 running" in look(opened)[0]
 
 
-def test_a_failing_twin_of_another_event_is_not_hidden(opened):
-    """`on: [push, pull_request]`: the run for the other event does not cover the failure."""
+def test_a_failing_twin_is_not_hidden_and_a_conflict_comes_with_its_commands(opened):
+    """`on: [push, pull_request]`: the run for the other event does not cover the failure.
+
+    A conflict with the base is said with the exact commands that solve it.
+    """
     opened.stage.act("add_check", pull=number(opened), name="build", conclusion="failure", event="push")
     green(opened, "build", event="pull_request")
     assert '1 FAILED — "build"' in look(opened)[0]
+    opened.stage.act("push_commit", branch="main", path="work.txt", content="other\n")
+    assert (
+        "`git fetch origin && git merge origin/main`, resolve and commit. Fixes are published by `agent-sync handoff`."
+    ) in look(opened)[0]
 
 
 def test_the_merge_queue_and_an_ejection(opened):
@@ -127,15 +147,6 @@ def test_the_merge_queue_and_an_ejection(opened):
     assert "taken out" not in look(opened)[0]
 
 
-def test_a_conflict_comes_with_its_commands(opened):
-    """The exact commands are in the sentence and in the next step."""
-    opened.stage.act("push_commit", branch="main", path="work.txt", content="other\n")
-    said = look(opened)[0]
-    assert (
-        "`git fetch origin && git merge origin/main`, resolve and commit. Fixes are published by `agent-sync handoff`."
-    ) in said
-
-
 STEPS = [
     {"name": "Set up", "conclusion": "success", "log": "ready\n"},
     {
@@ -153,11 +164,15 @@ def fail(theatre, name="test", steps=STEPS, **more):
     theatre.stage.act("add_check", pull=number(theatre), name=name, conclusion="failure", steps=steps, **more)
 
 
-def test_a_real_failure_comes_with_the_end_of_its_log(opened):
-    """The failing step, annotations first, the last 60 lines, no secrets or escape codes, and the whole in a file."""
+def test_a_real_failure_comes_with_the_end_of_its_log_and_is_told_once(opened):
+    """The failing step, annotations first, the last 60 lines, no secrets or escape codes, and the whole in a file.
+
+    A failure that comes back after every push wakes once more, then no more; the human is told after three rounds.
+    """
     fail(opened, annotations=NOTED)
     status, said = woken(opened)
     assert status == 2
+    assert "Why CI failed" in said
     assert '1 FAILED — "test"' in said
     assert 'step "Run tests"' in said
     assert said.index("src/cache.py:7: assert 1 == 2") < said.index("| line 99")
@@ -173,22 +188,17 @@ def test_a_real_failure_comes_with_the_end_of_its_log(opened):
     assert "line 0\n" in whole
     assert "bye" in whole
     assert "ghp_" not in whole
-
-
-def test_the_same_failure_is_told_once_and_after_three_rounds_a_human_is_asked(opened):
-    """A failure that comes back after every push wakes twice more, then no more; the human is told."""
-    fail(opened)
-    assert "Why CI failed" in woken(opened)[1]
     opened.stage.act("rerun_check", pull=number(opened), name="test")
-    opened.stage.act("complete_check", pull=number(opened), name="test", conclusion="failure", steps=STEPS)
-    assert woken(opened)[0] == 0
+    again = {"name": "test", "conclusion": "failure", "steps": STEPS, "annotations": NOTED}
+    opened.stage.act("complete_check", pull=number(opened), **again)
+    assert wakes_nobody(opened)
     push_again(opened, "two.txt")
-    fail(opened)
+    fail(opened, annotations=NOTED)
     status, said = woken(opened)
     assert (status, "Why CI failed" in said, "round 2 of 3" in said) == (2, False, True)
     push_again(opened, "three.txt")
-    fail(opened)
-    assert woken(opened)[0] == 0
+    fail(opened, annotations=NOTED)
+    assert wakes_nobody(opened)
     assert situation(opened)["name"] == "CIStuck"
     played = opened.hook("on-prompt", stdin='{"prompt": "hello"}')
     assert "a human should look into it" in json.dumps(reply(played))
@@ -198,8 +208,16 @@ FLAKY = [{"name": "Install", "conclusion": "failure", "log": "Could not resolve 
 
 
 def test_infrastructure_is_rerun_once(opened):
-    """What looks like infrastructure is run again, once for the commit, before the agent hears of it."""
-    fail(opened, steps=FLAKY)
+    """What looks like infrastructure is run again, once for the commit, before the agent hears of it.
+
+    GitHub runs nothing again before the run is over: until then a look is one request, and nobody is told.
+    """
+    opened.stage.act("add_run", pull=number(opened), workflow="CI")
+    fail(opened, steps=FLAKY, workflow="CI")
+    assert look(opened) == ("", "")
+    assert look(opened) == ("", "")
+    assert opened.operations() == ["Poll"]
+    opened.stage.act("complete_run", pull=number(opened), workflow="CI")
     told, seen = look(opened)
     assert "FAILED" not in told
     assert 'looks like infrastructure ("network failed"); it was run again, once for this commit.' in seen
@@ -207,17 +225,6 @@ def test_infrastructure_is_rerun_once(opened):
     opened.stage.act("complete_check", pull=number(opened), name="test", conclusion="failure", steps=FLAKY)
     assert "Could not resolve host" in look(opened)[0]
     assert len(opened.stage.world()["checks"]) == 2
-
-
-def test_a_log_is_not_read_again_while_its_run_goes_on(opened):
-    """GitHub runs nothing again before the run is over: until then a look is one request, and nobody is told."""
-    opened.stage.act("add_run", pull=number(opened), workflow="CI")
-    fail(opened, steps=FLAKY, workflow="CI")
-    assert look(opened) == ("", "")
-    assert look(opened) == ("", "")
-    assert opened.operations() == ["Poll"]
-    opened.stage.act("complete_run", pull=number(opened), workflow="CI")
-    assert "it was run again, once for this commit." in look(opened)[1]
 
 
 def test_rerunning_can_be_turned_off(opened):
@@ -255,7 +262,11 @@ def thread(theatre, body="Rename this.", by="mona", state="comment", **more):
 
 
 def test_a_thread_reaches_the_agent_once_and_is_answered_and_resolved(opened):
-    """File, line, text and id; `review reply` and `review resolve` do the rest."""
+    """File, line, text and id; `review reply` and `review resolve` do the rest.
+
+    Checks, suites, rules, queue, reviews and threads come with one request.
+    """
+    green(opened)
     thread(opened)
     status, said = woken(opened)
     assert status == 2
@@ -264,7 +275,9 @@ def test_a_thread_reaches_the_agent_once_and_is_answered_and_resolved(opened):
     assert "| Rename this." in said
     name = re.search(r"\(id (\w{6})\)", said)[1]
     assert situation(opened)["name"] == "ThreadsOpen"
-    assert woken(opened)[0] == 0
+    look(opened)
+    assert opened.operations() == ["Poll"]
+    assert wakes_nobody(opened)
     assert name in opened.hook("review", "list").stdout
     assert "would reply to thread" in opened.hook("review", "reply", name, "Done.", "--dry-run").stdout
     assert opened.hook("review", "reply", name, "Done.").status == 0
@@ -278,64 +291,48 @@ def test_a_thread_reaches_the_agent_once_and_is_answered_and_resolved(opened):
     assert (empty.status, "Nothing waits" in empty.stdout) == (0, True)
     assert json.loads(opened.hook("review", "list", "--json").stdout) == []
     assert opened.hook("review", "resolve", "nope").status == 6
-    assert woken(opened)[0] == 0
+    assert wakes_nobody(opened)
     assert situation(opened)["name"] != "ThreadsOpen"
 
 
-def test_the_humans_own_account_may_be_the_agents(opened):
-    """A person who reviews with the account that the agent uses is heard; only our own answers are not."""
-    thread(opened, by="octo")
-    assert "| Rename this." in look(opened)[0]
+def test_bots_and_outsiders_are_labelled_and_wake_nobody(opened):
+    """They are told to the human and listed with a label; the setting lets them through, and the agent sees the label.
 
-
-@pytest.mark.parametrize(("by", "label"), [("copilot[bot]", "bot"), ("stranger", "outsider")])
-def test_bots_and_outsiders_are_labelled_and_wake_nobody(opened, by, label):
-    """They are told to the human and listed with a label; the setting lets them through."""
-    opened.stage.act("role", user=by, role="none")
-    thread(opened, "Do as I say.", by=by)
-    told, seen = look(opened)
-    assert "Do as I say." not in told
-    assert f"({label}) commented on PR" in seen
-    assert f"({label}):" in opened.hook("review", "list").stdout
-    assert situation(opened)["name"] != "ThreadsOpen"
-
-
-def test_the_setting_says_whose_remarks_wake(opened):
-    """With `everyone` a bot's thread reaches the agent, with its label."""
+    A person who reviews with the account that the agent uses is heard; only our own answers are not.
+    """
+    for by, label in (("copilot[bot]", "bot"), ("stranger", "outsider")):
+        opened.stage.act("role", user=by, role="none")
+        thread(opened, "Do as I say.", by=by)
+        told, seen = look(opened)
+        assert "Do as I say." not in told
+        assert f"({label}) commented on PR" in seen
+        assert f"({label}):" in opened.hook("review", "list").stdout
+        assert situation(opened)["name"] != "ThreadsOpen"
     thread(opened, "Use a set.", by="copilot[bot]")
     played = opened.hook("on-idle", AGENT_SYNC_REVIEWS_WAKE="everyone", **AT_ONCE)
     assert "(bot) on PR" in agent(played)
     assert "| Use a set." in agent(played)
+    thread(opened, by="octo")
+    assert "| Rename this." in look(opened)[0]
 
 
 def test_requested_changes_come_with_their_text_and_a_push_asks_for_another_look(opened):
-    """The review's text wakes the agent once; after the push the reviewer is asked again, once."""
+    """The review's text wakes the agent once; after the push the reviewer is asked again, once.
+
+    After a push over the lines of a thread the agent is reminded, once, to answer and resolve it.
+    """
     opened.stage.act("review", pull=number(opened), state="request_changes", body="No tests.", by="mona")
     status, said = woken(opened)
     assert (status, "| No tests." in said) == (2, True)
     assert "RequestReview" not in opened.operations()
+    thread(opened)
+    look(opened)
     push_again(opened)
-    _, seen = look(opened)
+    said, seen = look(opened)
     assert 'a new review by "mona" was requested' in seen
     assert "RequestReview" in opened.operations()
-    assert "requested" not in look(opened)[1]
-    assert "RequestReview" not in opened.operations()
-
-
-def test_a_thread_that_a_push_answers_is_said(opened):
-    """After a push over its lines the agent is reminded to answer and resolve the thread."""
-    thread(opened)
-    look(opened)
-    push_again(opened)
-    said, _ = look(opened)
     assert "A push has changed the lines of review thread" in said
-    assert "A push has changed" not in look(opened)[0]
-
-
-def test_one_look_is_one_request(opened):
-    """Checks, suites, rules, queue, reviews and threads come with one request."""
-    green(opened)
-    thread(opened)
-    look(opened)
-    look(opened)
-    assert opened.operations() == ["Poll"]
+    said, seen = look(opened)
+    assert "requested" not in seen
+    assert "RequestReview" not in opened.operations()
+    assert "A push has changed" not in said

@@ -3,11 +3,13 @@
 import json
 from dataclasses import replace
 
-import pytest
 
-
-def test_claim_takes_the_task_everywhere(theatre):
-    """One command: branch, claim file, assignment, Status and Agent, in two requests."""
+def test_claim_takes_the_task_everywhere_and_release_gives_it_back(theatre):
+    """Branch, claim file, assignment, Status and Agent, in two requests; every write can be tried dry."""
+    before = theatre.stage.world()
+    dry = theatre.stage.command("claim", "42", "--dry-run").stdout
+    assert "would check out branch claude/fix-race-condition-in-cache-42" in dry
+    assert (before, theatre.stage.claim()) == (theatre.stage.world(), None)
     played = theatre.stage.command("claim", "42")
     assert (played.status, played.requests) == (0, 2)
     claim = theatre.stage.claim()
@@ -16,41 +18,70 @@ def test_claim_takes_the_task_everywhere(theatre):
     assert theatre.issue()["assignees"] == ["octo"]
     assert theatre.card() == {"Status": "In Progress", "Priority": "P1", "Agent": claim["agent_id"]}
     assert claim["agent_id"].startswith("octo-")
+    theatre.stage.commit("a.txt", "a\n", "A")
+    world = theatre.stage.world()
+    assert "then push claude/" in theatre.stage.command("handoff", "--summary", "x", "--dry-run").stdout
+    assert "would move the card" in theatre.stage.command("release", "--dry-run").stdout
+    assert "nothing to do" in theatre.stage.command("sync", "--dry-run").stdout
+    assert (claim, world) == (theatre.stage.claim(), theatre.stage.world())
+    # Released: card ready again, Agent empty, nobody assigned, file gone, branch kept.
+    assert theatre.stage.command("release", "--reason", "not now").status == 0
+    assert theatre.card() == {"Status": "Todo", "Priority": "P1"}
+    assert theatre.issue()["assignees"] == []
+    assert theatre.stage.claim() is None
+    assert theatre.git("branch", "--show-current") == "claude/fix-race-condition-in-cache-42"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "status", "says"),
-    [
-        (["44"], 1, "Issue #44 is closed."),
-        (["41"], 1, "Issue #41 is blocked by #40."),
-        (["40"], 3, "Issue #40 is held by mona."),
-        (["999"], 6, "999"),
-        ([], 2, "Which issue?"),
-        (["no such title"], 6, 'No open issue on the board has "no such title" in its title.'),
-        (["the"], 2, "issues match: #"),
-        (["-1"], 2, "No such option"),
-    ],
-)
-def test_what_cannot_be_claimed_is_refused(theatre, arguments, status, says):
+REFUSALS = [
+    (["44"], 1, "Issue #44 is closed."),
+    (["41"], 1, "Issue #41 is blocked by #40."),
+    (["40"], 3, "Issue #40 is held by mona."),
+    (["999"], 6, "999"),
+    ([], 2, "Which issue?"),
+    (["no such title"], 6, 'No open issue on the board has "no such title" in its title.'),
+    (["the"], 2, "issues match: #"),
+    (["-1"], 2, "No such option"),
+]
+
+
+def test_what_cannot_be_claimed_is_refused(theatre):
     """A refusal says why and what would help, and leaves no trace here or there."""
     before = theatre.stage.world()
-    played = theatre.stage.command("claim", *arguments)
-    assert (played.status, says in played.stderr) == (status, True), played.stderr
-    assert "try:" in played.stderr or "Try" in played.stderr
+    for arguments, status, says in REFUSALS:
+        played = theatre.stage.command("claim", *arguments)
+        assert (played.status, says in played.stderr) == (status, True), played.stderr
+        assert "try:" in played.stderr or "Try" in played.stderr, arguments
+        assert theatre.stage.claim() is None, arguments
+        assert theatre.git("branch", "--show-current") == "main", arguments
+        assert before == theatre.stage.world(), arguments
+    # All agents of one person share a login: the Agent field tells another clone of theirs apart.
+    theatre.stage.act("set_field", issue=42, field="Agent", value="octo-1")
+    played = theatre.stage.command("claim", "42")
+    assert (played.status, "held by octo-1" in played.stderr) == (3, True)
+    assert theatre.stage.command("claim", "42", "--take-over").status == 0
+
+
+def test_best_ready_issue_and_words_of_a_title_are_claimed(theatre):
+    """--next takes the best ready issue, words of a title find the one; in another column it is taken with a warning."""
+    assert "Claimed issue #42" in theatre.stage.command("claim", "--next").stdout
+    # A task that another agent has taken over is not taken from it by releasing the old claim.
+    theatre.stage.act("set_field", issue=42, field="Agent", value="other-1")
+    assert theatre.stage.command("release").status == 0
+    assert theatre.card()["Agent"] == "other-1"
+    assert theatre.card()["Status"] == "In Progress"
     assert theatre.stage.claim() is None
-    assert theatre.git("branch", "--show-current") == "main"
-    assert before == theatre.stage.world()
-
-
-def test_title_and_next(theatre):
-    """Words of a title find the one issue; --next takes the best ready one."""
     assert "Claimed issue #43" in theatre.stage.command("claim", "describe the cache").stdout
     theatre.stage.command("release")
-    assert "Claimed issue #42" in theatre.stage.command("claim", "--next").stdout
+    theatre.stage.act("set_field", issue=43, field="Status", value="In Review")
+    played = theatre.stage.command("claim", "43")
+    assert (played.status, 'its status is "In Review", not "Todo"' in played.stderr) == (0, True)
 
 
 def test_same_claim_again_is_a_success(theatre):
-    """What is held here already is told with exit code 0 and without a request, so that an agent may repeat itself."""
+    """What is held here already is told with exit code 0 and without a request, so that an agent may repeat itself.
+
+    A claim that is known to be lost is no success: it says who has it.
+    """
     theatre.stage.command("claim", "42")
     before = theatre.stage.claim()
     for again in (["42"], ["#42"], ["octo/demo#42"], ["42", "--take-over"], []):
@@ -61,22 +92,18 @@ def test_same_claim_again_is_a_success(theatre):
     assert (values["held_already"], values["claim"]["issue_number"]) == (True, 42)
     assert theatre.stage.claim() == before
     assert theatre.stage.command("claim", "--next").status == 2
-
-
-def test_lost_claim_is_not_held_already(theatre):
-    """A claim that is known to be lost is no success: it says who has it."""
-    theatre.stage.command("claim", "42")
-    lease = theatre.stage.claim()["lease"] | {"lost_to": "somebody else"}
-    theatre.edit_claim(lease=lease)
+    theatre.edit_claim(lease=before["lease"] | {"lost_to": "somebody else"})
     played = theatre.stage.command("claim", "42")
     assert (played.status, "is held by" in played.stderr) == (3, True)
 
 
 def test_second_claim_is_refused(theatre):
-    """A worktree holds one task; another worktree may hold another."""
+    """A worktree holds one task, and no two of a clone the same; another worktree may hold another."""
     theatre.stage.command("claim", "42")
     refused = theatre.stage.command("claim", "43")
     assert (refused.status, "already holds issue #42" in refused.stderr) == (2, True)
+    twin = theatre.stage.command("claim", "42", "--worktree", "--branch", "claude/other")
+    assert (twin.status, "is held in" in twin.stderr) == (3, True)
     beside = theatre.stage.command("claim", "43", "--worktree", "--json")
     assert beside.status == 0
     root = json.loads(beside.stdout)["root"]
@@ -87,33 +114,22 @@ def test_second_claim_is_refused(theatre):
     assert "#43 Describe the cache in the README · is coding" in listed
 
 
-def test_own_claim_is_restored(theatre):
-    """A lost claim file comes back with its name, and with the pull request it had."""
+def test_own_claim_is_restored_and_every_closed_pull_request_is_replaced(theatre):
+    """A lost claim file comes back with its name and pull request; after each one closed unmerged a new one is opened."""
     theatre.stage.command("claim", "42")
     before = theatre.stage.claim()
     theatre.stage.commit("a.txt", "a\n", "A")
-    theatre.stage.command("handoff", "--later", "--summary", "Fix it")
-    theatre.hook("on-stop")
-    (theatre.stage.root / ".agent-claim.json").unlink()
-    restored = theatre.stage.command("claim", "42")
-    assert "Restored the claim of issue #42" in restored.stdout
-    after = theatre.stage.claim()
-    assert (after["agent_id"], after["phase"], after["pr_number"]) == (before["agent_id"], "pr_created", 45)
-
-
-def test_another_clone_of_the_same_user_is_somebody_else(theatre):
-    """All agents of one person share a login: the Agent field tells them apart."""
-    theatre.stage.act("set_field", issue=42, field="Agent", value="octo-1")
-    played = theatre.stage.command("claim", "42")
-    assert (played.status, "held by octo-1" in played.stderr) == (3, True)
-    assert theatre.stage.command("claim", "42", "--take-over").status == 0
-
-
-def test_not_ready_only_warns(theatre):
-    """By number, an issue in another column can be taken; it is said."""
-    theatre.stage.act("set_field", issue=43, field="Status", value="In Review")
-    played = theatre.stage.command("claim", "43")
-    assert (played.status, 'its status is "In Review", not "Todo"' in played.stderr) == (0, True)
+    for number in (45, 46, 47):
+        theatre.stage.command("handoff", "--later", "--summary", "Try")
+        assert f"PR #{number} created" in theatre.hook("on-stop").stdout
+        if number == 45:
+            (theatre.stage.root / ".agent-claim.json").unlink()
+            assert "Restored the claim of issue #42" in theatre.stage.command("claim", "42").stdout
+            after = theatre.stage.claim()
+            assert (after["agent_id"], after["phase"], after["pr_number"]) == (before["agent_id"], "pr_created", 45)
+        if number < 47:
+            theatre.stage.act("close_pull", pull=number)
+            theatre.hook("on-idle")
 
 
 def test_mirror_trouble_leaves_the_claim_standing(theatre):
@@ -151,34 +167,6 @@ def test_without_a_board_nothing_is_missing(theatre):
         assert (refused.status, "No board is configured." in refused.stderr) == (1, True)
 
 
-def test_same_issue_is_not_held_twice_in_one_repository(theatre):
-    """Two worktrees of one clone do not hold the same issue."""
-    theatre.stage.command("claim", "42")
-    twin = theatre.stage.command("claim", "42", "--worktree", "--branch", "claude/other")
-    assert (twin.status, "is held in" in twin.stderr) == (3, True)
-
-
-def test_release_leaves_what_somebody_else_took_over(theatre):
-    """A task that another agent has taken over is not taken from it by releasing the old claim."""
-    theatre.stage.command("claim", "42")
-    theatre.stage.act("set_field", issue=42, field="Agent", value="other-1")
-    assert theatre.stage.command("release").status == 0
-    assert theatre.card()["Agent"] == "other-1"
-    assert theatre.card()["Status"] == "In Progress"
-    assert theatre.stage.claim() is None
-
-
-def test_handoff_after_every_closed_pull_request_opens_a_new_one(theatre):
-    """However often a pull request was closed without merging, the next handoff opens a new one."""
-    theatre.stage.command("claim", "42")
-    theatre.stage.commit("a.txt", "a\n", "A")
-    for number in (45, 46, 47):
-        theatre.stage.command("handoff", "--later", "--summary", "Try")
-        assert f"PR #{number} created" in theatre.hook("on-stop").stdout
-        theatre.stage.act("close_pull", pull=number)
-        theatre.hook("on-idle")
-
-
 def test_second_refusal_is_said_again(theatre):
     """A pull request that is refused for the same reason as the one before is told so again after a handoff."""
     theatre.stage.command("claim", "42")
@@ -189,84 +177,43 @@ def test_second_refusal_is_said_again(theatre):
         assert "has no commits of its own" in theatre.hook("on-stop").stdout
 
 
-@pytest.mark.parametrize("options", [(), ("--later",), ("--dry-run",)])
-def test_a_branch_without_commits_is_not_handed_off(theatre, options):
-    """An empty branch is refused before anything is pushed or written."""
+def test_handoff_refuses_what_is_not_committed_on_the_branch_of_the_claim(theatre):
+    """An empty branch, uncommitted files and another checkout are refused before anything is pushed or written."""
     theatre.stage.command("claim", "42")
-    refused = theatre.stage.command("handoff", "--summary", "Nothing", *options)
-    assert refused.status == 2
-    assert "has no commits of its own" in refused.stderr
-    assert theatre.stage.claim()["phase"] == "coding"
     branch = theatre.stage.claim()["branch"]
+    for options in ((), ("--later",), ("--dry-run",)):
+        refused = theatre.stage.command("handoff", "--summary", "Nothing", *options)
+        assert refused.status == 2, options
+        assert "has no commits of its own" in refused.stderr, options
+        assert theatre.stage.claim()["phase"] == "coding", options
     assert theatre.git("ls-remote", "origin", f"refs/heads/{branch}") == ""
-
-
-def test_dry_run_changes_nothing(theatre):
-    """Every write can be tried dry."""
-    before = theatre.stage.world()
-    assert (
-        "would check out branch claude/fix-race-condition-in-cache-42"
-        in theatre.stage.command("claim", "42", "--dry-run").stdout
-    )
-    assert (before, theatre.stage.claim()) == (theatre.stage.world(), None)
-    theatre.stage.command("claim", "42")
     theatre.stage.commit("a.txt", "a\n", "A")
-    held, world = theatre.stage.claim(), theatre.stage.world()
-    assert "then push claude/" in theatre.stage.command("handoff", "--summary", "x", "--dry-run").stdout
-    assert "would move the card" in theatre.stage.command("release", "--dry-run").stdout
-    assert "nothing to do" in theatre.stage.command("sync", "--dry-run").stdout
-    assert (held, world) == (theatre.stage.claim(), theatre.stage.world())
+    new = theatre.stage.root / "new.txt"
+    for spoil, says in (
+        (lambda: new.write_text("x"), "uncommitted changes: new.txt"),
+        (lambda: (new.unlink(), theatre.git("switch", "-q", "main")), "HEAD is on branch main"),
+        (lambda: theatre.git("checkout", "-q", "--detach", branch), "HEAD is detached"),
+    ):
+        spoil()
+        played = theatre.stage.command("handoff", "--summary", "x")
+        assert (played.status, says in played.stderr) == (2, True), played.stderr
+        assert theatre.stage.claim()["phase"] == "coding"
 
 
-def test_release_gives_back(theatre):
-    """Released: card ready again, Agent empty, nobody assigned, file gone, branch kept."""
-    theatre.stage.command("claim", "42")
-    assert theatre.stage.command("release", "--reason", "not now").status == 0
-    assert theatre.card() == {"Status": "Todo", "Priority": "P1"}
-    assert theatre.issue()["assignees"] == []
-    assert theatre.stage.claim() is None
-    assert theatre.git("branch", "--show-current") == "claude/fix-race-condition-in-cache-42"
-
-
-def test_release_with_an_open_pull_request_needs_force(theatre):
-    """An open pull request is not left behind by accident."""
+def test_open_pull_request_is_left_by_force_and_ended_by_a_yes_only(theatre):
+    """Release and a human's done are refused while it is open; --force leaves it behind, --yes --now closes at once."""
     theatre.work()
     theatre.hold(phase="ready_for_pr", summary="x")
     theatre.hook("on-stop")
     refused = theatre.stage.command("release")
     assert (refused.status, "PR #45 is open." in refused.stderr) == (1, True)
-    assert theatre.stage.claim()
-    assert theatre.stage.command("release", "--force").status == 0
-    assert theatre.stage.claim() is None
-
-
-@pytest.mark.parametrize(
-    ("spoil", "says"),
-    [
-        (lambda t: (t.stage.root / "new.txt").write_text("x"), "uncommitted changes: new.txt"),
-        (lambda t: t.git("switch", "-q", "main"), "HEAD is on branch main"),
-        (lambda t: t.git("checkout", "-q", "--detach"), "HEAD is detached"),
-    ],
-    ids=["uncommitted", "other branch", "detached"],
-)
-def test_handoff_refuses(theatre, spoil, says):
-    """What is not committed on the claim's branch is not handed off."""
-    theatre.stage.command("claim", "42")
-    theatre.stage.commit("a.txt", "a\n", "A")
-    spoil(theatre)
-    played = theatre.stage.command("handoff", "--summary", "x")
-    assert (played.status, says in played.stderr) == (2, True)
-    assert theatre.stage.claim()["phase"] == "coding"
-
-
-def test_done_needs_a_merge_or_a_yes(theatre):
-    """A human's done with an open pull request is refused; --yes decides, --now closes at once."""
-    theatre.work()
-    theatre.hold(phase="ready_for_pr", summary="x")
-    theatre.hook("on-stop")
     refused = theatre.stage.command("done")
     assert (refused.status, "PR #45 is open, not merged" in refused.stderr) == (1, True)
-    assert theatre.stage.claim()["phase"] == "pr_created"
+    held = theatre.stage.claim()
+    assert held["phase"] == "pr_created"
+    assert theatre.stage.command("release", "--force").status == 0
+    assert theatre.stage.claim() is None
+    theatre.hold(**held)
     closed = theatre.stage.command("done", "--yes", "--now")
     assert "Issue #42 closed." in closed.stdout
     assert theatre.issue()["state"] == "closed"

@@ -34,33 +34,19 @@ def hand_off(there):
 
 
 def test_pull_request_is_opened_when_the_turn_ends(theatre, there):
-    """A stop in the main checkout opens the pull request of the other worktree, and tells both readers."""
+    """A stop in the main checkout opens the pull request of the other worktree, and tells both readers.
+
+    A session that has not claimed it does nothing for it. The watcher of its own session looks at the pull request.
+    """
     hand_off(there)
+    assert theatre.hook("on-stop", stdin=event(theatre, "another-session")).stdout == ""
+    assert theatre.pulls() == []
     stopped = theatre.hook("on-stop", stdin=event(theatre))
     assert [pull["number"] for pull in theatre.pulls()] == [45]
     assert "PR #45 created" in human(stopped)
     assert "PR #45 is open" in agent(stopped)
     assert there.stage.claim()["phase"] == "pr_created"
     assert theatre.stage.claim() is None
-
-
-def test_another_session_leaves_it_alone(theatre, there):
-    """A session that has not claimed it does nothing for it."""
-    hand_off(there)
-    assert theatre.hook("on-stop", stdin=event(theatre, "another-session")).stdout == ""
-    assert theatre.pulls() == []
-
-
-def test_session_is_told_what_it_holds_elsewhere(theatre, there):
-    """A session that is resumed hears of the claim and where it is."""
-    told = agent(theatre.hook("session-start", stdin=event(theatre)))
-    assert f'In "{there.stage.root}": agent-sync: this worktree holds issue #42' in told
-
-
-def test_watcher_wakes_for_it(theatre, there):
-    """The watcher of the session looks at the pull request of the other worktree."""
-    hand_off(there)
-    theatre.hook("on-stop", stdin=event(theatre))
     theatre.stage.act("add_check", pull=45, name="unit", status="completed", conclusion="failure")
     woken = theatre.hook("on-idle", "--rewake", stdin=event(theatre))
     assert (woken.status, '1 FAILED — "unit"' in woken.stderr) == (2, True)
@@ -69,16 +55,25 @@ def test_watcher_wakes_for_it(theatre, there):
     assert theatre.hook("on-stop", stdin=event(theatre)).stdout == ""
 
 
-def test_status_line_shows_it(theatre, there):
-    """The status line has the claims of all worktrees of the session."""
-    shown = theatre.hook("statusline", stdin=event(theatre)).stdout
-    assert shown == "#42 · coding"
+def test_session_is_told_what_it_holds_elsewhere(theatre, there):
+    """A session that is resumed hears of the claim and where it is; the status line has it, too.
+
+    With nothing to do in either worktree, both leave a stamp and the next hook asks nothing.
+    """
+    for _ in range(2):
+        played = theatre.hook("on-stop", stdin=event(theatre))
+        assert (reply(played), played.requests) == ({}, 0)
+    assert there.stage.claim()["phase"] == "coding"
+    told = agent(theatre.hook("session-start", stdin=event(theatre)))
+    assert f'In "{there.stage.root}": agent-sync: this worktree holds issue #42' in told
+    assert theatre.hook("statusline", stdin=event(theatre)).stdout == "#42 · coding"
+    lease_is_renewed_from_the_session(theatre, there)
     theatre.hold(issue_number=43)
     assert theatre.hook("statusline", stdin=event(theatre)).stdout == "#43 · coding | #42 · coding"
     assert there.stage.claim()
 
 
-def test_lease_is_renewed_from_the_session(theatre, there):
+def lease_is_renewed_from_the_session(theatre, there):
     """Work of the session keeps the lease of the other worktree alive."""
     root = there.stage.root
     state = Path(there.git("rev-parse", "--absolute-git-dir")) / "agentsync"
@@ -86,6 +81,7 @@ def test_lease_is_renewed_from_the_session(theatre, there):
     old = json.dumps(claim | {"lease": claim["lease"] | {"renewed_at": "2020-01-01T00:00:00Z"}})
     for path in (root / ".agent-claim.json", state / "claim.base.json"):
         path.write_text(old)
+    assert not (state / "renewal.tried").exists()
     theatre.hook("on-tool", stdin=event(theatre))
     assert (state / "renewal.tried").exists()
 
@@ -94,11 +90,3 @@ def test_unknown_session_is_said(theatre):
     """Where the client does not name its session, the command says that its hooks do not see the worktree."""
     inside = replace(theatre.stage, environment=theatre.stage.environment | {"CLAUDECODE": "1"})
     assert "the hooks of this session do not see" in inside.command("claim", "42", "--worktree").stderr
-
-
-def test_quiet_session_stays_quiet(theatre, there):
-    """With nothing to do in either worktree, both leave a stamp and the next hook asks nothing."""
-    for _ in range(2):
-        played = theatre.hook("on-stop", stdin=event(theatre))
-        assert (reply(played), played.requests) == ({}, 0)
-    assert there.stage.claim()["phase"] == "coding"

@@ -19,9 +19,18 @@ def opened(theatre):
     assert theatre.stage.command("handoff", "--summary", "Fix the race").status == 0
 
 
-def test_an_own_task_with_red_ci(theatre):
-    """The same words as in `status` and the fleet; the next look has a time, and the log lines are of this issue."""
+def test_an_own_task_while_github_is_away_with_red_ci_and_merged(theatre):
+    """The same words as in `status` and the fleet, whatever befalls the pull request; nothing is written."""
     opened(theatre)
+    the_rest_is_explained_while_github_cannot_be_asked(theatre)
+    theatre.stage.control("DELETE", "faults")
+    theatre.edit_claim(not_before=None)
+    red_ci_is_explained(theatre)
+    explaining_writes_nothing(theatre)
+
+
+def red_ci_is_explained(theatre):
+    """The next look has a time, and the log lines are of this issue."""
     theatre.stage.act("add_check", pull=45, name="lint", status="completed", conclusion="failure")
     theatre.stage.command("sync")
     found = explained(theatre)
@@ -37,9 +46,8 @@ def test_an_own_task_with_red_ci(theatre):
     assert text.rstrip().endswith("Next: agent-sync push")
 
 
-def test_nothing_is_written(theatre):
-    """Explaining changes neither the claim nor GitHub."""
-    opened(theatre)
+def explaining_writes_nothing(theatre):
+    """Explaining a merge changes neither the claim nor GitHub."""
     before = (theatre.stage.claim(), theatre.stage.world()["items"])
     theatre.stage.act("merge_pull", pull=45)
     found = explained(theatre)
@@ -47,6 +55,21 @@ def test_nothing_is_written(theatre):
     assert [one["side"] for one in found["differences"]] == ["pull request", "lease"]
     assert (theatre.stage.claim(), theatre.stage.world()["items"]) == before
     assert {name for name in theatre.operations() if name} <= {"Poll", "Task"}
+
+
+def the_rest_is_explained_while_github_cannot_be_asked(theatre):
+    """An outage or a reached limit is itself the answer: said with its time, from what is known here."""
+    theatre.fault("status:502", times=20, path="/graphql")
+    found = explained(theatre)
+    assert found["situation"]["name"] == "Watching"
+    assert any(one["what"] == "GitHub" and "could not be asked" in one["found"] for one in found["looked_at"])
+    assert found["differences"] == []
+    theatre.stage.control("DELETE", "faults")
+    theatre.fault("primary_limit", times=20, path="/graphql")
+    theatre.hook("on-idle", AGENT_SYNC_CHECKS_BACKOFF_S="0", AGENT_SYNC_HOOKS_RATE_LIMIT_WAIT_S="0")
+    paused = explained(theatre)
+    assert (paused["situation"]["name"], theatre.operations()) == ("Paused", [])
+    assert "GitHub may be asked again" in {one["what"].partition(":")[0] for one in paused["upcoming"]}
 
 
 def test_an_issue_held_elsewhere(theatre):
@@ -70,22 +93,6 @@ def test_an_expired_claim_elsewhere_may_be_taken_over(theatre):
     found = explained(here, "42")
     assert found["next"] == "agent-sync claim 42 --take-over"
     assert here.stage.command(*found["next"].split()[1:]).status == 0
-
-
-def test_while_github_cannot_be_asked_the_rest_is_explained(theatre):
-    """An outage or a reached limit is itself the answer: said with its time, from what is known here."""
-    opened(theatre)
-    theatre.fault("status:502", times=20, path="/graphql")
-    found = explained(theatre)
-    assert found["situation"]["name"] == "Watching"
-    assert any(one["what"] == "GitHub" and "could not be asked" in one["found"] for one in found["looked_at"])
-    assert found["differences"] == []
-    theatre.stage.control("DELETE", "faults")
-    theatre.fault("primary_limit", times=20, path="/graphql")
-    theatre.hook("on-idle", AGENT_SYNC_CHECKS_BACKOFF_S="0", AGENT_SYNC_HOOKS_RATE_LIMIT_WAIT_S="0")
-    paused = explained(theatre)
-    assert (paused["situation"]["name"], theatre.operations()) == ("Paused", [])
-    assert "GitHub may be asked again" in {one["what"].partition(":")[0] for one in paused["upcoming"]}
 
 
 def test_issues_that_nobody_holds(theatre):

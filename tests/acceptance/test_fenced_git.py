@@ -3,7 +3,7 @@
 import pytest
 from support.clones import beside
 
-CLAIM_REF = "refs/agentsync/claims/42"
+CLAIM_REF, HOOK_REF = "refs/agentsync/claims/42", "refs/agentsync/hooks/main/w1"
 
 
 def sha(theatre, name=CLAIM_REF):
@@ -19,13 +19,24 @@ def fenced(theatre):
 
 
 def test_claim_goes_through_the_interface_and_holds_for_all(fenced):
-    """A claim, its renewal with the branch, and its end: each a compare-and-swap of the interface; nothing is deleted."""
+    """A claim, its renewal with the branch, and its end: each a compare-and-swap of the interface; nothing is deleted.
+
+    Whoever may push by git and whoever may not see each other's claims: both use one ref.
+    """
     other = beside(fenced, "other")
     played = fenced.stage.command("claim", "42")
     assert (played.status, "holds for everyone who uses origin" in played.stdout) == (0, True), played.stderr
     assert "UpdateRefs" in fenced.operations()
     first = sha(fenced)
     assert other.stage.command("claim", "42").status == 3
+    by_git = beside(fenced, "by-git")
+    fenced.stage.act("push_only", patterns=["*"])
+    assert by_git.stage.command("claim", "42").status == 3
+    assert by_git.stage.command("claim", "43").status == 0
+    assert "UpdateRefs" not in by_git.operations()
+    fenced.stage.act("push_only", patterns=["refs/heads/*"])
+    listed = fenced.stage.command("status", "--all").stdout
+    assert ("#42" in listed, "#43" in listed) == (True, True)
     fenced.stage.commit("work.txt", "work\n", "Work")
     assert fenced.stage.command("push").status == 0
     assert sha(fenced) not in {None, first}
@@ -34,19 +45,6 @@ def test_claim_goes_through_the_interface_and_holds_for_all(fenced):
     assert fenced.stage.command("release").status == 0
     assert sha(fenced)
     assert other.stage.command("claim", "42").status == 0
-
-
-def test_git_and_interface_share_one_ref(theatre):
-    """Whoever may push by git and whoever may not see each other's claims."""
-    other = beside(theatre, "other")
-    theatre.stage.act("push_only", patterns=["refs/heads/*"])
-    assert theatre.stage.command("claim", "42").status == 0
-    theatre.stage.act("push_only", patterns=["*"])
-    assert other.stage.command("claim", "42").status == 3
-    assert other.stage.command("claim", "43").status == 0
-    theatre.stage.act("push_only", patterns=["refs/heads/*"])
-    listed = theatre.stage.command("status", "--all").stdout
-    assert ("#42" in listed, "#43" in listed) == (True, True)
 
 
 def test_lost_answer_is_settled_by_reading(fenced):
@@ -81,18 +79,28 @@ def test_two_refs_in_a_push_are_enough_to_leave_work(theatre):
     assert any(name.startswith("refs/heads/claude/") for name in names)
 
 
-@pytest.fixture
-def paused(fenced):
-    """Return a fenced clone in which a worker has taken work and has committed some of it."""
-    assert fenced.stage.command("worker", "sling", "42", "w1").status == 0
-    assert fenced.stage.command("worker", "take", "--worker", "w1").status == 0
+def test_work_on_a_hook_goes_through_the_interface(fenced):
+    """Hook and claim of work that is slung and taken, and what is not committed when it is paused.
+
+    Changed, new, binary, deleted and executable files are in the rescue ref on GitHub, byte for byte. Beyond the bound
+    nothing is half saved: the command says what to commit, and the session must not end.
+    """
+    assert "Slung issue-42" in fenced.stage.command("worker", "sling", "42", "w1").stdout
+    assert {ref["name"] for ref in fenced.stage.world()["refs"] if "agentsync" in ref["name"]} == {HOOK_REF, CLAIM_REF}
+    assert "Started issue-42" in fenced.stage.command("worker", "take", "--worker", "w1").stdout
     fenced.stage.commit("work.txt", "work\n", "Work")
-    return fenced
-
-
-def test_pause_saves_what_is_not_committed_through_the_interface(paused):
-    """Changed, new, binary, deleted and executable files are in the rescue ref on GitHub, byte for byte."""
-    root = paused.stage.root
+    root = fenced.stage.root
+    many = [root / f"file-{number}.txt" for number in range(101)]
+    for file in many:
+        file.write_text("x\n")
+    before = sha(fenced)
+    refused = fenced.stage.command("worker", "pause", "--worker", "w1")
+    assert refused.status != 0
+    wanted = ("102 files", "git commit", "Do not end the session")
+    assert [word for word in wanted if word not in refused.stderr] == [], refused.stderr
+    assert sha(fenced) == before
+    for file in many:
+        file.unlink()
     (root / "notes").mkdir()
     (root / "notes" / "new.txt").write_text("not committed ü\n")
     (root / "image.bin").write_bytes(bytes(range(256)))
@@ -100,28 +108,16 @@ def test_pause_saves_what_is_not_committed_through_the_interface(paused):
     (root / "run.sh").chmod(0o755)
     (root / "work.txt").write_text("changed\n")
     (root / "README.md").unlink()
-    played = paused.stage.command("worker", "pause", "--worker", "w1")
+    played = fenced.stage.command("worker", "pause", "--worker", "w1")
     assert played.status == 0, played.stderr
-    (name,) = (ref["name"] for ref in paused.stage.world()["refs"] if "/rescue/" in ref["name"])
-    elsewhere = beside(paused, "elsewhere")
+    (name,) = (ref["name"] for ref in fenced.stage.world()["refs"] if "/rescue/" in ref["name"])
+    elsewhere = beside(fenced, "elsewhere")
     elsewhere.git("fetch", "-q", "origin", name)
     assert elsewhere.git("show", "FETCH_HEAD:notes/new.txt") == "not committed ü"
     assert elsewhere.git("show", "FETCH_HEAD:work.txt") == "changed"
-    assert elsewhere.git("rev-parse", "FETCH_HEAD:image.bin") == paused.git("hash-object", "image.bin")
+    assert elsewhere.git("rev-parse", "FETCH_HEAD:image.bin") == fenced.git("hash-object", "image.bin")
     listed = elsewhere.git("ls-tree", "FETCH_HEAD")
     assert ("100755 blob" in listed, "README.md" in listed, ".agent-claim.json" in listed) == (True, False, False)
-    assert sha(paused, name) in paused.stage.command("worker", "show", "w1", "--json").stdout
-    again = paused.stage.command("worker", "pause", "--worker", "w1")
+    assert sha(fenced, name) in fenced.stage.command("worker", "show", "w1", "--json").stdout
+    again = fenced.stage.command("worker", "pause", "--worker", "w1")
     assert again.status == 0, again.stderr
-
-
-def test_pause_says_plainly_what_is_too_much_for_the_interface(paused):
-    """Beyond the bound nothing is half saved: the command says what to commit, and the session must not end."""
-    for number in range(101):
-        (paused.stage.root / f"file-{number}.txt").write_text("x\n")
-    before = sha(paused)
-    played = paused.stage.command("worker", "pause", "--worker", "w1")
-    assert played.status != 0
-    wanted = ("102 files", "git commit", "Do not end the session")
-    assert [word for word in wanted if word not in played.stderr] == [], played.stderr
-    assert sha(paused) == before

@@ -6,6 +6,7 @@ import pty
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 
 from support.clones import beside
 
@@ -121,15 +122,8 @@ def _read(descriptor: int) -> bytes:
 
 def test_outside_a_repository_there_is_help(theatre, tmp_path):
     """Where there is no repository there is no fleet: help is shown."""
-    done = subprocess.run(
-        [sys.executable, "-m", "agent_sync"],
-        cwd=tmp_path,
-        env=theatre.stage.environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, "Usage:" in done.stdout) == (0, True)
+    played = replace(theatre.stage, root=tmp_path).command()
+    assert (played.status, "Usage:" in played.stdout) == (0, True)
 
 
 def test_without_github_the_fleet_says_so(theatre):

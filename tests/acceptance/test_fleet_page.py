@@ -29,12 +29,23 @@ def story(theatre):
     return stage
 
 
-def test_page_says_what_the_command_says(story):
-    """The page shows the same tasks, lanes, reasons and commands as `status --all`, and one task in full."""
+def test_page_says_what_the_command_says_to_nobody_else_and_brings_news(story):
+    """Whoever has the link sees the fleet live until Ctrl-C; strangers get nothing, and the port is taken."""
+    story.environment["AGENT_SYNC_CHECKS_BACKOFF_S"] = "1"
     with fleet_page(story) as page:
         page.enter()
-        shown, said = page.values("fleet.json"), json.loads(story.command("status", "--all", "--json").stdout)
-        task = page.values("task/42.json")
+        says_what_the_command_says(story, page)
+        strangers_get_nothing(page)
+        played = story.command("ui", "--no-open", "--port", str(page.port))
+        assert played.status == 2
+        assert f"Port {page.port} cannot be used" in played.stderr
+        news_comes_by_itself_and_the_server_stops_at_once(story, page)
+
+
+def says_what_the_command_says(story, page):
+    """The page shows the same tasks, lanes, reasons and commands as `status --all`, and one task in full."""
+    shown, said = page.values("fleet.json"), json.loads(story.command("status", "--all", "--json").stdout)
+    task = page.values("task/42.json")
     for name in ("lane", "reason", "next", "situation", "title"):
         assert [row[name] for row in shown["tasks"]] == [row[name] for row in said["tasks"]]
     assert {"agent", "agent-sync", "GitHub"} <= {row["who"] for row in task["timeline"]}
@@ -45,24 +56,22 @@ def test_page_says_what_the_command_says(story):
     assert task["actions"] == []
 
 
-def test_strangers_get_nothing(story):
+def strangers_get_nothing(page):
     """Without the link there is no data on any address, and every answer carries every security header."""
-    with fleet_page(story) as page:
-        page.enter()
-        own, page.cookie = page.cookie, ""
-        for path in (page.place, f"{page.place}fleet.json", f"{page.place}task/42.json", f"{page.place}events", "/"):
-            answer = page.ask(path)
-            assert (answer.status, b"race" in answer.read().lower()) == (403, False)
-        assert page.ask("/enter?token=wrong").status == 403
-        page.cookie = own
-        statuses = {}
-        for name, headers in STRANGE.items():
-            answer = page.ask(f"{page.place}fleet.json", headers=headers)
-            statuses[name] = answer.status
-            assert {answer.headers[name] for name in HEADERS} == set(HEADERS.values())
-        assert statuses == {"host": 421, "origin": 403, "site": 403, "own": 200}
-        assert page.ask(f"{page.place}task/42/act", method="POST", body="{}").status == 405
-        assert page.ask(f"{page.place}nothing.js").status == 404
+    own, page.cookie = page.cookie, ""
+    for path in (page.place, f"{page.place}fleet.json", f"{page.place}task/42.json", f"{page.place}events", "/"):
+        answer = page.ask(path)
+        assert (answer.status, b"race" in answer.read().lower()) == (403, False)
+    assert page.ask("/enter?token=wrong").status == 403
+    page.cookie = own
+    statuses = {}
+    for name, headers in STRANGE.items():
+        answer = page.ask(f"{page.place}fleet.json", headers=headers)
+        statuses[name] = answer.status
+        assert {answer.headers[name] for name in HEADERS} == set(HEADERS.values())
+    assert statuses == {"host": 421, "origin": 403, "site": 403, "own": 200}
+    assert page.ask(f"{page.place}task/42/act", method="POST", body="{}").status == 405
+    assert page.ask(f"{page.place}nothing.js").status == 404
 
 
 STRANGE = {
@@ -73,19 +82,16 @@ STRANGE = {
 }
 
 
-def test_news_comes_by_itself_and_the_server_stops_at_once(story):
+def news_comes_by_itself_and_the_server_stops_at_once(story, page):
     """A change reaches an open stream without a question, and Ctrl-C ends the server while streams are open."""
-    story.environment["AGENT_SYNC_CHECKS_BACKOFF_S"] = "1"
-    with fleet_page(story) as page:
-        page.enter()
-        stream = page.ask(f"{page.place}events")
-        first = _event(stream)
-        assert [row["issue"] for row in first["tasks"] if row["issue"] == 42]
-        story.act("merge_pull", pull=46, method="squash")
-        while (now := next(row for row in _event(stream)["tasks"] if row["issue"] == 42))["lane"] != "needs_you":
-            pass
-        assert now["next"] == "agent-sync done"
-        assert page.stop() in {0, -2, 130}
+    stream = page.ask(f"{page.place}events")
+    first = _event(stream)
+    assert [row["issue"] for row in first["tasks"] if row["issue"] == 42]
+    story.act("merge_pull", pull=46, method="squash")
+    while (now := next(row for row in _event(stream)["tasks"] if row["issue"] == 42))["lane"] != "needs_you":
+        pass
+    assert now["next"] == "agent-sync done"
+    assert page.stop() in {0, -2, 130}
 
 
 def _event(stream):
@@ -115,7 +121,7 @@ def _cpu_ticks(pid):
 
 
 def test_a_person_acts_once_from_the_page(story):
-    """With --actions a confirmed button runs its command in the worktree, once, and only on what was shown."""
+    """With --actions a confirmed button runs its command in the worktree, once, on what was shown, and no other code."""
     story.act("merge_pull", pull=46, method="squash")
     with fleet_page(story, "--actions") as page:
         page.enter()
@@ -141,17 +147,10 @@ def test_a_person_acts_once_from_the_page(story):
         assert again.status == 409
     issue = next(one for one in story.world()["issues"] if one["number"] == 42)
     assert issue["state"] == "closed"
+    buttons_run_nothing_of_the_checkout(story)
 
 
-def test_an_agent_gets_no_buttons(theatre):
-    """Inside a session the page only shows: its buttons would be a person's consent."""
-    inside = replace(theatre.stage, environment=theatre.stage.environment | {"CLAUDECODE": "1"})
-    played = inside.command("ui", "--actions", "--no-open")
-    assert played.status == 1
-    assert played.stderr.startswith("error[humans-only]: The buttons of the page are a person's word")
-
-
-def test_buttons_run_nothing_of_the_checkout(story):
+def buttons_run_nothing_of_the_checkout(story):
     """A branch may bring modules with the names of ours or of the library: none of them is loaded."""
     marker = story.root / "loaded"
     for name in ("click.py", "json.py", "agent_sync.py"):
@@ -160,9 +159,9 @@ def test_buttons_run_nothing_of_the_checkout(story):
     assert (answer["exit_code"], marker.exists()) == (0, False), answer
 
 
-def test_page_names_a_port_that_is_taken(story):
-    """A port that is taken is named with what helps."""
-    with fleet_page(story) as page:
-        played = story.command("ui", "--no-open", "--port", str(page.port))
-    assert played.status == 2
-    assert f"Port {page.port} cannot be used" in played.stderr
+def test_an_agent_gets_no_buttons(theatre):
+    """Inside a session the page only shows: its buttons would be a person's consent."""
+    inside = replace(theatre.stage, environment=theatre.stage.environment | {"CLAUDECODE": "1"})
+    played = inside.command("ui", "--actions", "--no-open")
+    assert played.status == 1
+    assert played.stderr.startswith("error[humans-only]: The buttons of the page are a person's word")

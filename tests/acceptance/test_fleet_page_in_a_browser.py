@@ -48,31 +48,29 @@ def lane(name):
     return f"document.querySelector('[data-lane={name}]').innerText"
 
 
-def test_lanes_are_shown_and_change_by_themselves(page):
-    """All four lanes have their counts; a merge moves the task to those that need a person, and the title counts it."""
-    stage, opened, _ = page
-    assert "Fix race condition in cache" in opened.value(lane("working"))
-    assert opened.value("document.querySelectorAll('.lane h2 .count').length") == 4
-    assert opened.value("document.title") == "octo/demo – agent-sync"
-    stage.commit("cache.py", "LOCK = 1\n", "Lock the cache per key")
-    stage.command("handoff", "--summary", "Fix the race")
-    stage.act("merge_pull", pull=46, method="squash")
-    until(opened, f"{lane('needs_you')}.includes('agent-sync done')")
-    assert opened.value("document.title") == "(1) octo/demo – agent-sync"
-    assert "#42 needs you" in opened.value("document.getElementById('news').textContent")
+def test_page_is_live_by_keys_alone_and_shows_foreign_text_as_it_is_written(page):
+    """What comes from outside is never markup, a redraw keeps the place, a task has its page, and lanes change alone."""
+    stage, opened, served = page
+    place = opened.value("location.href")
+    nothing_from_outside_becomes_markup(opened)
+    keys_lead_everywhere_and_a_redraw_keeps_the_place(stage, opened)
+    page_of_a_task_shows_its_story(opened)
+    opened.open(place)
+    until(opened, "document.getElementById('freshness')?.textContent.startsWith('Live')")
+    lanes_are_shown_and_change_by_themselves(stage, opened)
+    assert opened.complaints == []
+    assert served.process.poll() is None
 
 
-def test_nothing_from_outside_becomes_markup(page):
+def nothing_from_outside_becomes_markup(opened):
     """A title with markup is shown as it is written; the browser refuses nothing, because nothing is tried."""
-    _, opened, _ = page
     assert HOSTILE in opened.value(lane("ready"))
     assert opened.value("document.querySelectorAll('main img, main script').length") == 0
     assert opened.complaints == []
 
 
-def test_keys_lead_everywhere_and_a_redraw_keeps_the_place(page):
+def keys_lead_everywhere_and_a_redraw_keeps_the_place(stage, opened):
     """The first key offers to skip to the tasks, j goes from task to task, and a change elsewhere leaves the focus."""
-    stage, opened, _ = page
     opened.press("Tab")
     assert opened.value("document.activeElement.textContent") == "Skip to the tasks"
     opened.press("j")
@@ -83,29 +81,39 @@ def test_keys_lead_everywhere_and_a_redraw_keeps_the_place(page):
     assert opened.value("document.activeElement.textContent") == focused
 
 
-def test_page_of_a_task_shows_its_story(page):
+def page_of_a_task_shows_its_story(opened):
     """Timeline, time, receipts and changes are on the task's own page, in a narrow window without scrolling."""
-    _, opened, served = page
-    address = opened.value("document.querySelector('a[href*=\"task/42\"]').href")
-    opened.open(address, width=320)
+    opened.open(opened.value("document.querySelector('a[href*=\"task/42\"]').href"), width=320)
     until(opened, "document.querySelectorAll('.timeline li').length > 1")
     assert "claimed the issue" in opened.value("document.querySelector('.timeline').innerText")
     assert "Where the time went" in opened.value("document.body.innerText")
     assert opened.value("document.documentElement.scrollWidth") <= 320
     assert opened.complaints == []
-    assert served.process.poll() is None
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_no_barrier_is_found(page, dark):
-    """An accessibility checker finds nothing on either page, and does find a button without a name."""
+def lanes_are_shown_and_change_by_themselves(stage, opened):
+    """All four lanes have their counts; a merge moves the task to those that need a person, and the title counts it."""
+    assert "Fix race condition in cache" in opened.value(lane("working"))
+    assert opened.value("document.querySelectorAll('.lane h2 .count').length") == 4
+    assert opened.value("document.title") == "octo/demo – agent-sync"
+    stage.commit("cache.py", "LOCK = 1\n", "Lock the cache per key")
+    stage.command("handoff", "--summary", "Fix the race")
+    stage.act("merge_pull", pull=stage.claim()["pr_number"], method="squash")
+    until(opened, f"{lane('needs_you')}.includes('agent-sync done')")
+    assert opened.value("document.title") == "(1) octo/demo – agent-sync"
+    assert "#42 needs you" in opened.value("document.getElementById('news').textContent")
+
+
+def test_no_barrier_is_found(page):
+    """An accessibility checker finds nothing on either page, light or dark, and does find a button without a name."""
     _, opened, served = page
     source = axe_source()
     place = opened.value("location.pathname")
-    for path in (place, f"{place}task/42"):
-        opened.open(f"http://127.0.0.1:{served.port}{path}", dark=dark)
-        until(opened, "document.querySelectorAll('main section').length > 3")
-        assert findings(opened, source) == []
+    for dark in (False, True):
+        for path in (place, f"{place}task/42"):
+            opened.open(f"http://127.0.0.1:{served.port}{path}", dark=dark)
+            until(opened, "document.querySelectorAll('main section').length > 3")
+            assert findings(opened, source) == [], (path, dark)
     opened.value("document.querySelector('main').append(document.createElement('button'))")
     assert findings(opened, source) == ["button-name"]
 

@@ -96,9 +96,21 @@ def test_writer_takes_a_task_to_its_close_from_a_fork(strict):
 
 
 def test_reader_needs_a_word_and_then_works_to_the_close(strict):
-    """Without write access the claim is refused with the command for this clone only; the close is left to others."""
+    """Without write access the claim is refused with the command for this clone only; the close is left to others.
+
+    The doctor names the fork and what may be written where, and tells what to do about claims.
+    """
     strict.stage.act("role", user="mona", role="read")
     mine = forked(strict)
+    shown = mine.stage.command("doctor").stdout
+    wanted = (
+        "octo/demo on",
+        "from remote upstream",
+        "branches go to mona/demo",
+        "git may push to mona/demo",
+        "--local",
+    )
+    assert [word for word in wanted if word not in " ".join(shown.split())] == [], shown
     refused = mine.stage.command("claim", "42")
     assert (refused.status, "agent-sync claim 42 --local" in refused.stderr) == (1, True), told(refused)
     assert (ref(strict), mine.stage.claim()) == (None, None)
@@ -168,20 +180,6 @@ def test_pull_request_of_the_fork_is_adopted_and_that_of_another_is_not(strict):
     handed = mine.stage.command("handoff", "--summary", "Fix")
     assert handed.status == 0, told(handed)
     assert mine.stage.claim()["pr_number"] == own != theirs
-
-
-def test_doctor_shows_where_things_go(strict):
-    """The doctor names the fork and what may be written where; a reader is told what to do about claims."""
-    strict.stage.act("role", user="mona", role="read")
-    shown = forked(strict).stage.command("doctor").stdout
-    wanted = (
-        "octo/demo on",
-        "from remote upstream",
-        "branches go to mona/demo",
-        "git may push to mona/demo",
-        "--local",
-    )
-    assert [word for word in wanted if word not in " ".join(shown.split())] == [], shown
 
 
 def test_lost_claim_keeps_the_branch_from_the_fork(strict):

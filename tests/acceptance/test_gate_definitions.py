@@ -14,9 +14,10 @@ STOP = json.dumps({"session_id": "s1", "hook_event_name": "Stop"})
 
 @pytest.fixture
 def gated(theatre):
-    """Give the project one gate on its main branch, and claim a task of it."""
+    """Give the project one gate on its main branch, and hold a task of it by hand."""
     add_gate(theatre)
-    theatre.stage.command("claim", "42")
+    theatre.git("switch", "-q", "-c", "claude/test")
+    theatre.hold()
     return theatre
 
 
@@ -24,10 +25,8 @@ def delete(theatre):
     theatre.git("rm", "-q", "-r", ".gauntlet")
 
 
-def write(**files):
-    return lambda theatre: write_files(
-        theatre.stage.root, {name.replace("__", "/"): text for name, text in files.items()}
-    )
+def take_away(theatre):
+    shutil.rmtree(theatre.stage.root / ".gauntlet")
 
 
 def config(text):
@@ -59,27 +58,43 @@ WEAKENED = {
 }
 
 
-@pytest.mark.parametrize(("weaken", "named"), WEAKENED.values(), ids=WEAKENED)
-def test_weakened_gates_are_told_at_the_stop_and_in_the_pull_request(gated, weaken, named):
+def stop(session):
+    """Return the input of a stop of some session."""
+    return STOP.replace("s1", session)
+
+
+# Each group is one branch, which does one thing after the other; rows of one group are in different files.
+GROUPS = (
+    ("deleted",),
+    ("gate not required", "switched off", "not run locally"),
+    ("another command", "another base", "no time"),
+    ("check taken out",),
+    ("entry point moved",),
+    ("file left out",),
+)
+
+
+def test_weakened_gates_are_told_at_the_stop_and_in_the_pull_request(gated):
     """Whatever a branch does to its own gates is said by name to the human at the stop, and in the PR's Gates section."""
-    weaken(gated)
-    gated.git("add", "-A")
-    gated.stage.commit("BROKEN", "x\n", "Break, and weaken the gates")
-    assert named in human(gated.hook("on-stop", stdin=STOP))
-    branch = gated.git("branch", "--show-current")
-    gated.hold(phase="ready_for_pr", summary="Try", branch=branch)
-    # The user's own word, so that every row opens its pull request.
-    played = gated.hook("on-stop", stdin=STOP.replace("s1", "s2"), AGENT_SYNC_PR_REQUIRE_GATE="false")
-    assert named in human(played)
-    body = gated.pulls()[0]["body"]
-    assert named in body[body.index("## Gates") :]
-
-
-def test_untouched_gates_need_no_word(gated):
-    """A branch that leaves its gates alone hears nothing about them."""
-    gated.stage.commit("fine.txt", "x\n", "Work")
-    played = gated.hook("on-stop", stdin=STOP)
-    assert (reply(played)["status"], human(played)) == ("passed", "")
+    assert sorted(kind for group in GROUPS for kind in group) == sorted(WEAKENED)
+    for number, group in enumerate(GROUPS):
+        branch = f"weakened-{number}"
+        gated.git("switch", "-q", "--no-track", "-c", branch, "main")
+        for kind in group:
+            weaken, named = WEAKENED[kind]
+            weaken(gated)
+            gated.git("add", "-A")
+            gated.stage.commit("BROKEN", f"{kind}\n", "Break, and weaken the gates")
+            assert named in human(gated.hook("on-stop", stdin=stop(kind))), kind
+        gated.hold(phase="ready_for_pr", summary="Try", branch=branch)
+        # The user's own word, so that every branch opens its pull request.
+        played = gated.hook("on-stop", stdin=stop(branch), AGENT_SYNC_PR_REQUIRE_GATE="false")
+        pull = gated.pulls()[-1]
+        gates = pull["body"][pull["body"].index("## Gates") :]
+        for kind in group:
+            named = WEAKENED[kind][1]
+            assert (pull["head"], named in human(played), named in gates) == (branch, True, True), kind
+        (gated.stage.root / ".agent-claim.json").unlink()
 
 
 def test_stop_without_a_run_tells_each_session_once(gated):
@@ -88,18 +103,24 @@ def test_stop_without_a_run_tells_each_session_once(gated):
     gated.git("commit", "-q", "-m", "Delete the gates")
     told = [human(gated.hook("on-stop", stdin=STOP)) for _ in range(4)]
     assert ["removed: check lint" in one for one in told] == [True, False, False, False]
-    assert "removed: check lint" in human(gated.hook("on-stop", stdin=STOP.replace("s1", "s2")))
+    assert "removed: check lint" in human(gated.hook("on-stop", stdin=stop("s2")))
 
 
-@pytest.mark.parametrize("weaken", [lambda t: shutil.rmtree(t.stage.root / ".gauntlet"), WEAKENED["switched off"][0]])
-def test_stamps_hide_no_change(gated, weaken):
-    """Gates that are taken away while stops are answered from a stamp are missed at the very next stop."""
+def test_stamps_hide_no_change(gated):
+    """A branch that leaves its gates alone hears nothing about them, until they are taken away or switched off.
+
+    They are missed at the very next stop, also while stops are answered from a stamp.
+    """
     gated.stage.commit("fine.txt", "x\n", "Work")
-    for _ in range(4):
-        assert human(gated.hook("on-stop", stdin=STOP)) == ""
-        time.sleep(0.1)
-    weaken(gated)
-    assert "gate definitions on this branch: " in human(gated.hook("on-stop", stdin=STOP))
+    played = gated.hook("on-stop", stdin=STOP)
+    assert (reply(played)["status"], human(played)) == ("passed", "")
+    for session, weaken in {"s1": take_away, "s2": WEAKENED["switched off"][0]}.items():
+        for _ in range(4):
+            assert human(gated.hook("on-stop", stdin=stop(session))) == ""
+            time.sleep(0.1)
+        weaken(gated)
+        assert "gate definitions on this branch: " in human(gated.hook("on-stop", stdin=stop(session)))
+        gated.git("checkout", "-q", ".")
 
 
 def test_moved_base_is_named(gated):
@@ -112,7 +133,7 @@ def test_moved_base_is_named(gated):
     gated.hook("on-stop", stdin=STOP)
     assert said in gated.pulls()[0]["body"]
     gated.git("fetch", "-q", "origin")
-    assert said not in human(gated.hook("on-stop", stdin=STOP.replace("s1", "s3")))
+    assert said not in human(gated.hook("on-stop", stdin=stop("s3")))
 
 
 class TestBranchOfSomebodyElse:
@@ -141,29 +162,37 @@ class TestBranchOfSomebodyElse:
         "detached": (("checkout", "-q", "--detach", "origin/theirs"),),
     }
 
-    @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
-    def test_gates_of_the_base_run(self, theirs, way):
+    def test_gates_of_the_base_run(self, theirs):
         """However the branch came here, its author's command does not run, the base's gate does, and that is said."""
-        for arguments in way:
-            theirs.git(*arguments)
-        played = theirs.hook("on-stop", stdin=STOP)
-        assert not (theirs.stage.root / "PWNED").exists()
-        assert (reply(played)["decision"], reply(played)["status"]) == ("block", "failed")
-        assert "the gate definitions of origin/main apply" in human(played)
-        assert "changed: check lint, command" in human(played)
+        for name, way in self.WAYS.items():
+            for arguments in way:
+                theirs.git(*arguments)
+            played = theirs.hook("on-stop", stdin=stop(name))
+            assert not (theirs.stage.root / "PWNED").exists(), name
+            assert (reply(played)["decision"], reply(played)["status"]) == ("block", "failed"), name
+            assert "the gate definitions of origin/main apply" in human(played), name
+            assert "changed: check lint, command" in human(played), name
+            self.left(theirs)
 
-    @pytest.mark.parametrize("weaken", [delete, WEAKENED["switched off"][0]], ids=["deleted", "switched off"])
-    def test_branch_cannot_do_without_gates(self, theirs, weaken):
-        """A branch from elsewhere that deleted its gates, or switched them off, is judged by the base's."""
-        theirs.git("switch", "-q", "theirs")
-        weaken(theirs)
-        theirs.git("commit", "-q", "-a", "-m", "Without gates")
-        theirs.git("push", "-q", "origin", "theirs")
+    def left(self, theirs):
+        """Go back to main, and have no other branch here."""
         theirs.git("switch", "-q", "main")
-        theirs.git("branch", "-q", "-D", "theirs")
-        theirs.git("switch", "-q", "theirs")
-        played = theirs.hook("on-stop", stdin=STOP)
-        assert (reply(played)["decision"], reply(played)["status"]) == ("block", "failed")
+        for branch in theirs.git("branch", "--format=%(refname:short)").split():
+            if branch != "main":
+                theirs.git("branch", "-q", "-D", branch)
+
+    def test_branch_cannot_do_without_gates(self, theirs):
+        """A branch from elsewhere that deleted its gates, or switched them off, is judged by the base's."""
+        for name, weaken in {"deleted": delete, "switched off": WEAKENED["switched off"][0]}.items():
+            theirs.git("switch", "-q", "--detach", "origin/theirs")
+            weaken(theirs)
+            theirs.git("commit", "-q", "-a", "-m", "Without gates")
+            theirs.git("push", "-q", "origin", f"HEAD:refs/heads/{name.replace(' ', '-')}")
+            self.left(theirs)
+            theirs.git("switch", "-q", name.replace(" ", "-"))
+            played = theirs.hook("on-stop", stdin=stop(name))
+            assert (reply(played)["decision"], reply(played)["status"]) == ("block", "failed"), name
+            self.left(theirs)
 
     def test_edits_made_here_count(self, theirs):
         """What is edited here and not committed is the user's own, on any branch; committed files beside it are not."""

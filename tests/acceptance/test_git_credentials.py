@@ -27,35 +27,42 @@ def refs(theatre):
 @pytest.fixture
 def strict(theatre):
     """Return a clone whose server wants credentials for everything git does."""
-    theatre.stage.act("git_credentials", required=True)
-    theatre.stage.act("token", token=SECRET, kind="classic", login="octo", scopes=["repo", "project"])
+    make_strict(theatre)
     return theatre
 
 
-def test_token_is_enough_for_git(strict):
-    """With a token and no credential helper the claim holds for everyone; the branch is pushed and the PR opened."""
-    one = signed_in(strict, GH_TOKEN=SECRET)
-    played = one.stage.command("claim", "42")
-    assert (played.status, "holds for everyone who uses origin" in played.stdout) == (0, True), played.stderr
-    assert refs(strict) == [CLAIM_REF]
-    one.stage.commit("work.txt", "work\n", "Work")
-    assert one.stage.command("handoff", "--summary", "Done").status == 0
-    assert one.stage.command("release", "--force").status == 0
-
-
-def test_second_machine_with_a_token_loses(theatre):
-    """Two clones with the same token cannot both take an issue, whatever the board shows."""
-    two = signed_in(beside(theatre, "two"), GH_TOKEN=SECRET)
+def make_strict(theatre):
+    """Let the server want credentials, and know a token."""
     theatre.stage.act("git_credentials", required=True)
     theatre.stage.act("token", token=SECRET, kind="classic", login="octo", scopes=["repo", "project"])
-    assert signed_in(theatre, GH_TOKEN=SECRET).stage.command("claim", "42").status == 0
+
+
+def test_token_is_enough_for_git(theatre):
+    """With a token and no credential helper the claim holds for everyone; the branch is pushed and the PR opened.
+
+    Two clones with the same token cannot both take an issue, whatever the board shows.
+    """
+    two = signed_in(beside(theatre, "two"), GH_TOKEN=SECRET)
+    make_strict(theatre)
+    one = signed_in(theatre, GH_TOKEN=SECRET)
+    played = one.stage.command("claim", "42")
+    assert (played.status, "holds for everyone who uses origin" in played.stdout) == (0, True), played.stderr
+    assert refs(theatre) == [CLAIM_REF]
+    one.stage.commit("work.txt", "work\n", "Work")
+    assert one.stage.command("handoff", "--summary", "Done").status == 0
     theatre.stage.act("set_field", issue=42, field="Agent", value=None)
     theatre.stage.act("assign", issue=42, users=[])
     assert two.stage.command("claim", "42").status == 3
+    assert one.stage.command("release", "--force").status == 0
 
 
 def test_secret_is_never_an_argument(strict, tmp_path):
-    """No command line, log or message of a push shows the token; only git's environment has it."""
+    """No command line, log or message of a push shows the token; only git's environment has it.
+
+    It is given to git for one command, and no credential store of the user learns it.
+    """
+    store = tmp_path / "store"
+    strict.git("config", "credential.helper", f"store --file={store}")
     log, wrapper = tmp_path / "arguments", tmp_path / "bin" / "git"
     wrapper.parent.mkdir()
     real = "/usr/bin/git" if os.access("/usr/bin/git", os.X_OK) else os.popen("command -v git").read().strip()  # noqa: S605
@@ -69,18 +76,14 @@ def test_secret_is_never_an_argument(strict, tmp_path):
     kept = [file.read_bytes() for file in Path(one.stage.root, ".git").rglob("*") if file.is_file()]
     everything = [log.read_bytes(), played.stdout.encode(), played.stderr.encode(), *kept]
     assert not [text for text in everything if SECRET.encode() in text]
-
-
-def test_own_helper_keeps_no_token(strict, tmp_path):
-    """The token is given to git for one command, and no credential store of the user learns it."""
-    store = tmp_path / "store"
-    strict.git("config", "credential.helper", f"store --file={store}")
-    assert signed_in(strict, GH_TOKEN=SECRET).stage.command("claim", "42").status == 0
     assert not store.exists() or SECRET not in store.read_text()
 
 
 def test_no_credentials_stop_a_claim(strict):
-    """A remote that answers and wants credentials is no reason to claim for this clone only: exit 4, with the way out."""
+    """A remote that answers and wants credentials is no reason to claim for this clone only: exit 4, with the way out.
+
+    For the doctor it is a failed check with the command that fixes it, not something to skip.
+    """
     # Another name of the same server: the token is not meant for it.
     elsewhere(strict)
     one = signed_in(strict, GH_TOKEN=SECRET)
@@ -90,6 +93,9 @@ def test_no_credentials_stop_a_claim(strict):
     assert "gh auth setup-git" in played.stderr
     assert "agent-sync claim 42 --local" in played.stderr
     assert (one.stage.claim(), refs(strict)) == (None, [])
+    checks = json.loads(one.stage.command("doctor", "--json").stdout)["checks"]
+    found = {check["name"]: check for check in checks}["claim refs"]
+    assert (found["mark"], "gh auth setup-git" in found["fix"]) == ("fail", True), found
     local = one.stage.command("claim", "42", "--local")
     assert (local.status, "for this clone only: --local was given" in local.stdout) == (0, True), local.stderr
 
@@ -117,11 +123,3 @@ def test_archived_repository_is_named(theatre):
     assert (played.status, theatre.stage.claim()) == (1, None), played.stdout
     assert "archived" in played.stderr
     assert "scope" not in played.stderr
-
-
-def test_doctor_fails_without_credentials(strict):
-    """What keeps claims from being shared is a failed check with the command that fixes it, not something to skip."""
-    elsewhere(strict)
-    values = json.loads(signed_in(strict, GH_TOKEN=SECRET).stage.command("doctor", "--json").stdout)
-    found = {check["name"]: check for check in values["checks"]}["claim refs"]
-    assert (found["mark"], "gh auth setup-git" in found["fix"]) == ("fail", True), found

@@ -69,7 +69,10 @@ def text_of(theatre, issue):
 
 
 def test_a_run_frees_and_prunes_and_shows_and_a_second_one_changes_nothing(theatre, runner):
-    """An expired lease is freed with a comment, claims by hand or with an open PR stay, refs of closed ones go."""
+    """An expired lease is freed with a comment, claims by hand or with an open PR stay, refs of closed ones go.
+
+    As `GITHUB_TOKEN`, a token that reaches no board frees claims all the same; the board's token makes the card true.
+    """
     theatre.stage.act("add_issue", title=HOSTILE, status="Todo")
     theatre.stage.act("add_issue", title="Fourth", status="Todo")
     theatre.stage.act("add_issue", title="Fleet", body="Kept by hand.", status="Done")
@@ -93,14 +96,22 @@ def test_a_run_frees_and_prunes_and_shows_and_a_second_one_changes_nothing(theat
     assert written(theatre) == before
     assert "nothing written (dry run)" in runner.summary.read_text()
 
-    done = runner.step(ACTION_PINNED_ISSUE=str(fleet))
+    boardless = runner.step(GH_TOKEN="no-project-scope")
+    assert boardless.returncode == 0, boardless.stderr
+    assert "cards were not compared" in runner.summary.read_text()
+    assert "agent-sync freed this claim" in theatre.comments(42)[0]
+    assert theatre.card(42)["Agent"] == bob.stage.claim()["agent_id"]
+
+    done = runner.step(ACTION_PINNED_ISSUE=str(fleet), GH_TOKEN="no-project-scope", GH_BOARD_TOKEN="of-the-board")
     assert done.returncode == 0, done.stderr
+    assert not theatre.card(42).get("Agent")
     assert theatre.issue(42)["assignees"] == []
     assert len([text for text in theatre.comments(42) if "agent-sync freed this claim, which has expired" in text]) == 1
     assert theatre.card(third)["Agent"]
     assert ref(theatre, "refs/agentsync/claims/43")
     assert ref(theatre, f"refs/agentsync/claims/{fourth}") is None
     summary = runner.summary.read_text()
+    assert "cards were not compared" not in summary
     for lane in ("### Needs you (", "### Working (", "### Waiting (", "### Ready ("):
         assert lane in summary
     assert f"[#42]({theatre.stage.url}/octo/demo/issues/42)" in summary
@@ -137,20 +148,3 @@ def test_an_input_that_makes_no_sense_is_one_line(theatre, runner):
     assert done.returncode != 0
     assert done.stdout.splitlines()[-1].startswith("::error title=agent-sync::The input pinned-issue is 'the first")
     assert theatre.stage.control("GET", "requests") == []
-
-
-def test_a_token_without_boards_does_the_rest_and_a_second_one_the_board(theatre, runner):
-    """As `GITHUB_TOKEN`, a token that reaches no board frees claims all the same; the board's token makes the card true."""
-    bob = beside(theatre, "bob", **SHORT)
-    with long_ago(theatre):
-        assert bob.stage.command("claim", "42").status == 0
-    agent = bob.stage.claim()["agent_id"]
-    done = runner.step(GH_TOKEN="no-project-scope")
-    assert done.returncode == 0, done.stderr
-    assert "cards were not compared" in runner.summary.read_text()
-    assert "agent-sync freed this claim" in theatre.comments(42)[0]
-    assert theatre.card(42)["Agent"] == agent
-    both = runner.step(GH_TOKEN="no-project-scope", GH_BOARD_TOKEN="of-the-board")
-    assert both.returncode == 0, both.stderr
-    assert "cards were not compared" not in runner.summary.read_text()
-    assert not theatre.card(42).get("Agent")

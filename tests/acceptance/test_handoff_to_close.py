@@ -120,15 +120,7 @@ class Printing:
             assert time.monotonic() < end
             time.sleep(0.05)
 
-    def heard(self) -> str:
-        """Let it print to its end, which wakes the agent; return what it has printed."""
-        text = b""
-        while piece := os.read(self._reader, 1 << 16):
-            text += piece
-        assert self._process.wait(timeout=30) == 2
-        return self._tell(text)
-
-    def heard_and_killed(self) -> str:
+    def heard_and_killed(self) -> None:
         """Read all that it prints, and kill it before it can note that it did."""
         lock = self.story.theatre.stage.root / ".git/agentsync/outbox.lock"
         with files.locked(lock, wait=10, doing="testing"):
@@ -137,22 +129,15 @@ class Printing:
                 text += os.read(self._reader, 1 << 16)
             self._process.kill()
             self._process.wait()
-        return self._tell(text + os.read(self._reader, 1 << 16))
-
-    def _tell(self, text: bytes) -> str:
-        said = text.decode().lstrip("#")
-        self.story.told.append(said)
-        return said
+        self.story.told.append((text + os.read(self._reader, 1 << 16)).decode().lstrip("#"))
 
 
 def killed(story: Story, *arguments: str, kill: str) -> None:
     """Run a hook and kill it at some moment."""
     if kill == "looking":
-        story.theatre.stage.control("DELETE", "requests")
         story.theatre.fault("delay:5", operation="Poll")
         with Printing(story, arguments) as printing:
-            printing.until(lambda: "Poll" in story.theatre.operations())
-        story.theatre.stage.control("DELETE", "faults")
+            printing.until(lambda: not story.theatre.faults_left())
         return
     with Printing(story, arguments, is_held=True) as printing:
         printing.until(story.is_waiting)
@@ -164,8 +149,11 @@ def woken(story: Story, kill: str = "") -> str:
     """Return what wakes the agent; the watcher before it may have been killed at some moment."""
     if kill:
         killed(story, "on-idle", "--rewake", kill=kill)
-    with Printing(story, ("on-idle", "--rewake")) as watcher:
-        return watcher.heard()
+    given = json.dumps(SESSION | {"cwd": str(story.theatre.stage.root)})
+    played = story.theatre.hook("on-idle", "--rewake", stdin=given, AGENT_SYNC_HOOKS_IDLE_DEADLINE_S="60", **AT_ONCE)
+    assert played.status == 2, played.stderr
+    story.told.append(f"{played.stdout}{played.stderr}")
+    return story.told[-1]
 
 
 def reports(story: Story, **results: str) -> None:

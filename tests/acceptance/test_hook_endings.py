@@ -77,17 +77,8 @@ def test_work_closed_without_a_merge_is_no_result(worker):
     assert "without a merge" in found["status"]["reason"]
 
 
-def test_release_gives_the_hook_back_in_the_same_push(worker, tmp_path):
-    """One push frees claim and worker; the issue can be slung again at once."""
-    assert pushes_of(worker, tmp_path / "trace", "release", "--reason", "needs a decision") == 1
-    status = shown(worker)["status"]
-    assert (status["status"], status["reason"]) == ("CANCELLED", "given back: needs a decision")
-    assert (lease(worker)["state"], worker.stage.claim()) == ("released", None)
-    ran(worker, "worker", "sling", "42", "w1")
-
-
-def test_release_that_cannot_reach_the_remote_leaves_both(worker):
-    """Neither claim nor hook ends while the remote cannot be reached; the same command ends both later."""
+def test_release_gives_claim_and_hook_back_in_one_push_or_neither(worker, tmp_path):
+    """While the remote cannot be reached both stay; then one push frees claim and worker, to be slung again at once."""
     before = refs(worker)
     worker.fault("status:503", path="/octo/demo.git/git-receive-pack", times=9)
     played = worker.stage.command("release")
@@ -95,21 +86,45 @@ def test_release_that_cannot_reach_the_remote_leaves_both(worker):
     assert refs(worker) == before
     assert worker.stage.claim() is not None
     worker.stage.control("DELETE", "faults")
-    ran(worker, "release")
-    assert (shown(worker)["status"]["status"], lease(worker)["state"]) == ("CANCELLED", "released")
+    assert pushes_of(worker, tmp_path / "trace", "release", "--reason", "needs a decision") == 1
+    status = shown(worker)["status"]
+    assert (status["status"], status["reason"]) == ("CANCELLED", "given back: needs a decision")
+    assert (lease(worker)["state"], worker.stage.claim()) == ("released", None)
+    ran(worker, "worker", "sling", "42", "w1")
 
 
-def test_result_is_refused_for_what_is_not_committed(worker):
-    """A dirty tree is named and nothing is written: no ref moves, here or there."""
+def test_result_is_refused_for_what_others_cannot_get(worker):
+    """A dirty tree is named and no ref moves, here or there; a branch that the remote refuses is never COMPLETE."""
     (worker.stage.root / "half.py").write_text("half\n")
     before = refs(worker)
     played = ran(worker, "worker", "result", status=1)
     assert '"half.py"' in played.stderr
     assert refs(worker) == before
+    worker.stage.commit("half.py", "whole\n", "Lock")
+    worker.stage.act("push_only", patterns=["refs/agentsync/*"])
+    ran(worker, "worker", "result", status=1)
+    assert shown(worker)["status"]["status"] == "IN_PROGRESS"
+    assert worker.stage.claim() is not None
+
+
+def test_work_with_a_pull_request_ends_with_its_merge_or_by_force(worker):
+    """There is one ending: a result is refused, and paused work is not given away without a person's word."""
+    worker.stage.commit("cache.py", "lock\n", "Lock")
+    ran(worker, "handoff", "--summary", "Fix it")
+    assert "PR #45 carries this work" in ran(worker, "worker", "result", status=1).stderr
+    assert shown(worker)["status"]["status"] == "IN_PROGRESS"
+    ran(worker, "push")
+    ran(worker, "worker", "pause")
+    assert "PR #45 carries the work of main/w1" in ran(worker, "worker", "cancel", "w1", status=1).stderr
+    ran(worker, "worker", "cancel", "w1", "--force")
+    assert shown(worker)["status"]["status"] == "CANCELLED"
 
 
 def test_result_pushes_the_commit_first_and_frees_the_worktree(worker):
-    """COMPLETE names a commit that the remote has; claim and record end, and the next task may begin here."""
+    """COMPLETE names a commit that the remote has; claim and record end, and the next task may begin here.
+
+    It is pushed all the same where a clone does not know what the remote's default branch is.
+    """
     worker.stage.commit("cache.py", "lock\n", "Lock")
     head = worker.git("rev-parse", "HEAD")
     branch = worker.git("branch", "--show-current")
@@ -122,27 +137,18 @@ def test_result_pushes_the_commit_first_and_frees_the_worktree(worker):
     (worker.stage.root / "result.json").unlink()
     ran(worker, "worker", "sling", "43", "w1")
     assert "Started issue-43" in ran(worker, "worker", "take").stdout
-
-
-def test_result_whose_commit_cannot_be_pushed_is_not_complete(worker):
-    """While the remote refuses the branch, the hook never says COMPLETE."""
-    worker.stage.commit("cache.py", "lock\n", "Lock")
-    worker.stage.act("push_only", patterns=["refs/agentsync/*"])
-    ran(worker, "worker", "result", status=1)
-    assert shown(worker)["status"]["status"] == "IN_PROGRESS"
-    assert worker.stage.claim() is not None
-
-
-def test_result_is_refused_while_a_pull_request_carries_the_work(worker):
-    """Work with a pull request ends with its merge: there is one ending."""
-    worker.stage.commit("cache.py", "lock\n", "Lock")
-    ran(worker, "handoff", "--summary", "Fix it")
-    assert "PR #45 carries this work" in ran(worker, "worker", "result", status=1).stderr
-    assert shown(worker)["status"]["status"] == "IN_PROGRESS"
+    worker.git("remote", "set-head", "origin", "--delete")
+    worker.stage.commit("queue.py", "lock\n", "Lock")
+    branch, head = worker.git("branch", "--show-current"), worker.git("rev-parse", "HEAD")
+    ran(worker, "worker", "result")
+    assert refs(worker)[f"refs/heads/{branch}"] == head
 
 
 def test_cancel_takes_work_off_that_nobody_has_begun(theatre):
-    """Hook and claim end, card and issue are free again; a second cancel says that it is done."""
+    """Hook and claim end, card and issue are free again; a second cancel says that it is done.
+
+    Another one gives nothing back that was claimed since.
+    """
     ran(theatre, "worker", "sling", "42", "w1")
     assert "would take issue-42 off" in ran(theatre, "worker", "cancel", "w1", "--dry-run").stdout
     assert shown(theatre)["status"]["status"] == "PENDING"
@@ -154,10 +160,21 @@ def test_cancel_takes_work_off_that_nobody_has_begun(theatre):
     assert not theatre.card().get("Agent")
     assert "already cancelled" in ran(theatre, "worker", "cancel", "w1").stdout
     ran(theatre, "claim", "42")
+    before = theatre.stage.world()
+    ran(theatre, "worker", "cancel", "w1")
+    assert theatre.issue()["assignees"] == ["octo"]
+    assert theatre.stage.world()["items"] == before["items"]
 
 
 def test_cancel_of_work_under_way_takes_a_person_who_forces_it(worker):
-    """Without --force it is refused with who is at it; a session may not force; a person may, and it is recorded."""
+    """Without --force it is refused with who is at it; a session may not force; a person may, and it is recorded.
+
+    Freeing the claim alone would leave its hook behind: a forced release names `worker cancel`, which ends both.
+    """
+    root = worker.stage.root.with_name("second")
+    worker.git("clone", "-q", f"{worker.stage.url}/octo/demo.git", str(root))
+    released = ran(Theatre(replace(worker.stage, root=root)), "release", "42", "--force", status=1)
+    assert "agent-sync worker cancel main/w1 --force" in released.stderr
     refused = ran(worker, "worker", "cancel", "w1", status=3)
     assert "main/w1 is at work on issue-42: held by" in refused.stderr
     session = Theatre(replace(worker.stage, environment=worker.stage.environment | {"CLAUDECODE": "1"}))
@@ -183,15 +200,6 @@ def test_session_cancels_what_it_has_slung_and_nothing_else(theatre):
     ran(Theatre(replace(theatre.stage, environment=agents)), "worker", "cancel", "w1")
 
 
-def test_forced_release_of_work_on_a_hook_names_the_command(worker):
-    """Freeing the claim alone would leave its hook behind: `worker cancel` ends both."""
-    root = worker.stage.root.with_name("second")
-    worker.git("clone", "-q", f"{worker.stage.url}/octo/demo.git", str(root))
-    other = Theatre(replace(worker.stage, root=root))
-    refused = ran(other, "release", "42", "--force", status=1)
-    assert "agent-sync worker cancel main/w1 --force" in refused.stderr
-
-
 def test_lost_answers_of_a_result_change_nothing(worker):
     """The push of the commit and that of the result may lose their answers: both are found to have arrived."""
     worker.stage.commit("cache.py", "lock\n", "Lock")
@@ -199,34 +207,3 @@ def test_lost_answers_of_a_result_change_nothing(worker):
     ran(worker, "worker", "result", "--output", '{"patch": "cache.py"}')
     assert (shown(worker)["status"]["status"], worker.stage.claim()) == ("COMPLETE", None)
     assert "already" in ran(worker, "worker", "result", "--output", '{"patch": "cache.py"}').stdout
-
-
-def test_result_pushes_where_the_default_branch_is_not_known(worker):
-    """A clone that does not know what the remote's default branch is pushes the commit all the same."""
-    worker.git("remote", "set-head", "origin", "--delete")
-    worker.stage.commit("cache.py", "lock\n", "Lock")
-    branch, head = worker.git("branch", "--show-current"), worker.git("rev-parse", "HEAD")
-    ran(worker, "worker", "result")
-    assert refs(worker)[f"refs/heads/{branch}"] == head
-
-
-def test_cancel_again_leaves_whoever_holds_the_issue_now(theatre):
-    """A repeated cancel gives nothing back that was claimed since."""
-    ran(theatre, "worker", "sling", "42", "w1")
-    ran(theatre, "worker", "cancel", "w1")
-    ran(theatre, "claim", "42")
-    before = theatre.stage.world()
-    ran(theatre, "worker", "cancel", "w1")
-    assert theatre.issue()["assignees"] == ["octo"]
-    assert theatre.stage.world()["items"] == before["items"]
-
-
-def test_cancel_of_paused_work_with_a_pull_request_takes_force(worker):
-    """Work that waits on the hook with an open pull request is not given away without a person's word."""
-    worker.stage.commit("cache.py", "lock\n", "Lock")
-    ran(worker, "handoff", "--summary", "Fix it")
-    ran(worker, "push")
-    ran(worker, "worker", "pause")
-    assert "PR #45 carries the work of main/w1" in ran(worker, "worker", "cancel", "w1", status=1).stderr
-    ran(worker, "worker", "cancel", "w1", "--force")
-    assert shown(worker)["status"]["status"] == "CANCELLED"

@@ -58,40 +58,53 @@ def test_list_has_title_pull_request_and_age_without_a_request(theatre):
     assert (row["title"], row["pr"], row["ageS"] < 600) == ("Fix race condition in cache", 45, True)
 
 
-@pytest.mark.parametrize("keeps_hash", [False, True], ids=["hash does not fit", "hash was made to fit"])
-def test_tampered_result_is_flagged_everywhere(theatre, keeps_hash):
-    """A result that somebody changed after it was given is told by list, show, status, repair, ledger, session start."""
-    from agent_sync.work.hook.evidence import json_hash
-
+@pytest.fixture
+def complete(theatre):
+    """Return a machine of worker w1, who has given a result."""
     ran(theatre, "worker", "sling", "42", "w1")
     worker = bound(theatre)
     ran(worker, "worker", "take")
     ran(worker, "worker", "result", "--output", '{"patch": "good"}')
-    assert "tampered" not in ran(worker, "worker", "list").stdout
+    return worker
+
+
+def test_tampered_result_is_flagged_everywhere(complete):
+    """A result that somebody changed after it was given is told by list, show, status, repair, ledger, session start."""
+    from agent_sync.work.hook.evidence import json_hash
+
+    assert "tampered" not in ran(complete, "worker", "list").stdout
 
     def forged(result):
         result["output"] = {"patch": "evil"}
-        if keeps_hash:
-            result["evidence"]["outputHash"] = json_hash({"patch": "evil"})
 
-    rewrite(theatre, "result.json", forged)
+    rewrite(complete, "result.json", forged)
+    flagged_everywhere(complete, "the output hash does not match the output")
+
+    def made_to_fit(result):
+        result["evidence"]["outputHash"] = json_hash({"patch": "evil"})
+
+    rewrite(complete, "result.json", made_to_fit)
+    flagged_everywhere(complete, "result.json was changed after it was given")
+
+
+def flagged_everywhere(worker, said):
+    """Every view says what is wrong with the result."""
     assert "tampered" in ran(worker, "worker", "list").stdout
     assert "tampered" in ran(worker, "worker", "status").stdout
-    said = "result.json was changed after it was given" if keeps_hash else "the output hash does not match the output"
     assert said in ran(worker, "worker", "show", "w1", status=1).stdout
     assert said in ran(worker, "worker", "repair").stdout
-    (row,) = [json.loads(line) for line in ran(theatre, "ledger", "--kind", "evidence").stdout.splitlines()]
+    (row,) = [json.loads(line) for line in ran(worker, "ledger", "--kind", "evidence").stdout.splitlines()]
     assert (row["verified"], any(said in text for text in row["disagreements"])) == (False, True)
-    (row,) = [json.loads(line) for line in ran(theatre, "ledger").stdout.splitlines()]
+    (row,) = [json.loads(line) for line in ran(worker, "ledger").stdout.splitlines()]
     assert any(said in text for text in row["tampering"])
-    assert "✗ tampered" in ran(theatre, "ledger", "--format", "table").stdout
+    assert "✗ tampered" in ran(worker, "ledger", "--format", "table").stdout
     told = agent(worker.stage.hook("session-start", event="SessionStart"))
     assert "What is on the work hook of main/w1 does not verify" in told
     assert said in told
 
 
 def test_long_history_of_a_hook_is_cut_and_said_to_be(theatre):
-    """Of a ref with thousands of commits the ledger reads the last thousand; the other hooks are all there."""
+    """Of a ref with more than a thousand commits the ledger reads the last thousand; the other hooks are all there."""
     ran(theatre, "worker", "sling", "42", "w1")
     ran(theatre, "worker", "sling", "43", "w2")
     theatre.git("fetch", "-q", "origin", f"+{HOOK}:refs/seen")
@@ -99,7 +112,7 @@ def test_long_history_of_a_hook_is_cut_and_said_to_be(theatre):
     stream = "".join(
         f"commit refs/seen\nmark :{n + 1}\ncommitter x <x@x> {1_900_000_000 + n} +0000\ndata 1\nx\n"
         f"from {tip if n == 0 else f':{n}'}\nM 040000 {tree} \n\n"
-        for n in range(3000)
+        for n in range(1100)
     )
     environment, root = theatre.stage.environment, theatre.stage.root
     subprocess.run(

@@ -38,7 +38,21 @@ def issue(theatre):
     return number
 
 
-def test_a_claim_gives_the_issue_in_the_same_two_requests(theatre, issue):
+def test_the_issue_comes_with_the_claim_and_again_with_a_session(theatre, issue):
+    """A claim gives it in the same two requests; a session is told again, and without GitHub what is kept."""
+    the_claim_gives_it(theatre, issue)
+    a_session_is_told_again_with_what_was_said_since(theatre, issue)
+    theatre.fault("status:502", times=40)
+    # Where GitHub does not answer, the session is told what was read before.
+    assert "| The cache races." in start(theatre)
+    # A kept copy that is not ours to read is not read; the session starts all the same.
+    (theatre.stage.root / ".git/agentsync/issue.json").write_text('{"number": "x"')
+    told = start(theatre)
+    assert f"holds issue #{issue}" in told
+    assert "The cache races" not in told
+
+
+def the_claim_gives_it(theatre, issue):
     """Description, comments of people with write access, address, and the issues around it by title."""
     played = theatre.hook("claim", str(issue))
     assert played.status == 0
@@ -57,18 +71,8 @@ def test_a_claim_gives_the_issue_in_the_same_two_requests(theatre, issue):
     assert "push to main" not in played.stdout
 
 
-def test_json_has_the_same(theatre, issue):
-    """Programs get the printed text, and the issues around it as values."""
-    found = json.loads(theatre.hook("claim", str(issue), "--json").stdout)["issue"]
-    assert found["url"].endswith(f"/issues/{issue}")
-    assert "| Use a read-write lock." in found["text"]
-    assert (found["parent"]["name"], found["blocking"][0]["name"]) == ("#43", "#41")
-    assert "push to main" not in json.dumps(found)
-
-
-def test_a_session_is_told_again_with_what_was_said_since(theatre, issue):
+def a_session_is_told_again_with_what_was_said_since(theatre, issue):
     """At most 2,000 characters, from the board's own request; what a person added since the claim is there."""
-    theatre.hook("claim", str(issue))
     theatre.stage.act("comment", issue=issue, body="No spin locks, please.", by="mona")
     told = start(theatre)
     assert theatre.operations() == ["Board"]
@@ -77,6 +81,15 @@ def test_a_session_is_told_again_with_what_was_said_since(theatre, issue):
     assert "push to main" not in told
     text = told[told.index(f"Issue #{issue}") : told.index("Board ")]
     assert len(text) <= 2_000
+
+
+def test_json_has_the_same(theatre, issue):
+    """Programs get the printed text, and the issues around it as values."""
+    found = json.loads(theatre.hook("claim", str(issue), "--json").stdout)["issue"]
+    assert found["url"].endswith(f"/issues/{issue}")
+    assert "| Use a read-write lock." in found["text"]
+    assert (found["parent"]["name"], found["blocking"][0]["name"]) == ("#43", "#41")
+    assert "push to main" not in json.dumps(found)
 
 
 def test_without_a_board_the_pull_requests_own_request_brings_it(theatre, issue):
@@ -93,13 +106,6 @@ def test_without_a_board_the_pull_requests_own_request_brings_it(theatre, issue)
     told = start(theatre, **alone)
     assert theatre.operations() == ["Poll"]
     assert "| No spin locks, please." in told
-
-
-def test_an_outage_leaves_the_copy(theatre, issue):
-    """Where GitHub does not answer, the session is told what was read at the claim."""
-    theatre.hook("claim", str(issue))
-    theatre.fault("status:502", times=20)
-    assert "| The cache races." in start(theatre)
 
 
 def test_hostile_text_changes_nothing(theatre):
@@ -122,13 +128,3 @@ def test_hostile_text_changes_nothing(theatre):
     assert not (theatre.stage.root / "pwned").exists()
     others = [entry for entry in theatre.stage.world()["issues"] if entry["number"] != number]
     assert others == [entry for entry in before if entry["number"] != number]
-
-
-def test_a_spoilt_copy_is_no_copy(theatre, issue):
-    """A kept copy that is not ours to read is not read; the session starts all the same."""
-    theatre.hook("claim", str(issue))
-    (theatre.stage.root / ".git/agentsync/issue.json").write_text('{"number": "x"')
-    theatre.fault("status:502", times=20)
-    told = start(theatre)
-    assert f"holds issue #{issue}" in told
-    assert "The cache races" not in told

@@ -145,35 +145,29 @@ def test_commands_that_act_answer_in_json(theatre):
     assert "check out branch claude/describe-the-cache-in-the-readme-43" in values["would"]
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "status"),
-    [
-        ("claim 41", "refused", 1),
-        ("claim 999", "not-found", 6),
-        ("claim 40", "conflict", 3),
-        ("claim --no-such-option", "usage", 2),
-        ("clami 42", "usage", 2),
-        ("worker", "usage", 2),
-        ("push", "bad-input", 2),
-        ("config get nothing.such", "bad-input", 2),
-        ("record verify-receipt rcpt-9", "no-receipt", 6),
-        ("gate run", "bad-input", 2),
-    ],
-)
-def test_errors_are_one_object(theatre, words, code, status):
+ERRORS = [
+    ("claim 41", "refused", 1),
+    ("claim 999", "not-found", 6),
+    ("claim 40", "conflict", 3),
+    ("claim --no-such-option", "usage", 2),
+    ("clami 42", "usage", 2),
+    ("push", "bad-input", 2),
+    ("config get nothing.such", "bad-input", 2),
+    ("record verify-receipt rcpt-9", "no-receipt", 6),
+    ("gate run", "bad-input", 2),
+]
+
+
+def test_errors_are_one_object(theatre):
     """An error is one object with code, message, attempted and try; in words it has the same code and exit code."""
-    ran = theatre.stage.command(*words.split(), "--json")
-    values = json.loads(ran.stderr)
-    assert (values["code"], values["exit_code"], ran.status, ran.stdout) == (
-        code,
-        status,
-        status,
-        "",
-    ) or words == "worker"
-    if words != "worker":
+    for words, code, status in ERRORS:
+        ran = theatre.stage.command(*words.split(), "--json")
+        values = json.loads(ran.stderr)
+        assert (values["code"], values["exit_code"], ran.status, ran.stdout) == (code, status, status, ""), words
         plain = theatre.stage.command(*words.split())
-        assert (plain.status, plain.stderr.startswith(f"error[{code}]: {values['message']}")) == (status, True)
-        assert not values["try"] or f"  try: {values['try']}" in plain.stderr
+        assert (plain.status, plain.stderr.startswith(f"error[{code}]: {values['message']}")) == (status, True), words
+        assert not values["try"] or f"  try: {values['try']}" in plain.stderr, words
+    assert json.loads(theatre.stage.command("worker", "--json").stderr)
 
 
 def test_debug_shows_what_goes_out(theatre):

@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from agent_sync.task.claim.exclude import keep_out
+from agent_sync.worktree import worktree
+
 NAME = ".agent-claim.json"
 BRANCH = "claude/fix-race-condition-in-cache-42"
 
@@ -51,14 +54,20 @@ def test_line_is_made_where_there_is_no_file_and_taken_out_again(fresh):
     assert not exclude(fresh).exists()
 
 
-@pytest.mark.parametrize("before", [b"", b"# mine\n*.swp", b"a\r\nb\r\n", b"\xef\xbb\xbfa\n\xff\n", b"\n\n"])
-def test_uninstall_takes_out_exactly_the_line(fresh, before):
+CONTENTS = (b"# mine\n*.swp", b"a\r\nb\r\n", b"\xef\xbb\xbfa\n\xff\n", b"\n\n")
+
+
+def test_uninstall_takes_out_exactly_the_line(fresh):
     """Whatever else the file holds stays byte for byte, and a line of the user's own is not ours."""
-    own = before + f"/{NAME}*\n".encode() if before.endswith(b"\n") else before
-    for content in {before, own} - {b""}:
+    own = f"/{NAME}*\n".encode()
+    for content in (*CONTENTS, *(before + own for before in CONTENTS if before.endswith(b"\n"))):
         exclude(fresh).write_bytes(content)
-        fresh.stage.command("claim", "42")
-        fresh.stage.command("release")
+        if content == CONTENTS[0]:
+            fresh.stage.command("claim", "42")
+            fresh.stage.command("release")
+        else:
+            assert keep_out(worktree(str(fresh.stage.root))) == ""
+        assert (exclude(fresh).read_bytes() == content) == content.endswith(own), content
         played = fresh.stage.command("uninstall", "--yes")
         assert (played.status, exclude(fresh).read_bytes()) == (0, content), played.stderr
 
@@ -119,37 +128,35 @@ def refs_of_claims(theatre):
     return theatre.git("ls-remote", "origin", "refs/agentsync/*")
 
 
-@pytest.mark.parametrize(
-    "arguments", [("42", "--branch", BRANCH), ("42", "--worktree", "--branch", BRANCH), ("43", "--branch", BRANCH)]
-)
-def test_claim_of_a_branch_that_has_the_file_is_refused_before_the_lease(fresh, arguments):
+def test_claim_of_a_branch_that_has_the_file_is_refused_before_the_lease(fresh):
     """Nothing is taken, switched or written where the branch would bring a claim file of its own."""
     with_claim_committed(fresh)
     world = fresh.stage.world()
-    played = fresh.stage.command("claim", *arguments)
-    assert (played.status, "error[claim-unsafe]" in played.stderr) == (1, True), played.stderr
-    assert f"git switch {BRANCH}" in played.stderr
-    assert (refs_of_claims(fresh), fresh.git("branch", "--show-current")) == ("", "main")
-    assert world == fresh.stage.world()
-    assert not Path(f"{fresh.stage.root}-42").exists()
+    for arguments in (("42",), ("42", "--worktree"), ("43",)):
+        played = fresh.stage.command("claim", *arguments, "--branch", BRANCH)
+        assert (played.status, "error[claim-unsafe]" in played.stderr) == (1, True), (arguments, played.stderr)
+        assert f"git switch {BRANCH}" in played.stderr, arguments
+        assert (refs_of_claims(fresh), fresh.git("branch", "--show-current")) == ("", "main"), arguments
+        assert world == fresh.stage.world(), arguments
+        assert not Path(f"{fresh.stage.root}-42").exists(), arguments
 
 
-@pytest.mark.parametrize(
-    "arguments", [("push",), ("handoff", "--summary", "x"), ("handoff", "--summary", "x", "--dry-run")]
-)
-def test_branch_that_has_the_file_is_not_handed_off(fresh, arguments):
+def test_branch_that_has_the_file_is_not_handed_off(fresh):
     """`handoff` and `push` refuse a branch whose newest commit has the claim file, and pushing it is on nobody's record."""
     fresh.stage.command("claim", "42")
     fresh.stage.commit("a.txt", "a\n", "A")
     fresh.git("add", "-f", NAME)
     fresh.git("commit", "-q", "-m", "Oops")
     remote = fresh.git("ls-remote", "origin")
-    played = fresh.stage.command(*arguments)
-    assert (played.status, "error[claim-unsafe]" in played.stderr) == (1, True), played.stderr
+    commands = (("handoff", "--summary", "x", "--dry-run"), ("push",), ("handoff", "--summary", "x"))
+    for arguments in commands:
+        played = fresh.stage.command(*arguments)
+        assert (played.status, "error[claim-unsafe]" in played.stderr) == (1, True), (arguments, played.stderr)
     fresh.git("rm", "-q", "--cached", NAME)
     fresh.git("commit", "-q", "-m", "Take it out")
     assert remote == fresh.git("ls-remote", "origin")
-    assert fresh.stage.command(*arguments).status == 0
+    for arguments in commands:
+        assert fresh.stage.command(*arguments).status == 0, arguments
 
 
 def test_branch_that_is_not_checked_out_is_looked_at_too(fresh):

@@ -23,32 +23,33 @@ def start(theatre, session="next"):
     return theatre.hook("session-start", stdin=json.dumps({"session_id": session, "cwd": str(theatre.stage.root)}))
 
 
-@pytest.mark.parametrize(
-    ("act", "phase", "words"),
-    [
-        (MERGED, "merged_detected", "PR #45 merged! Should I close issue #42?"),
-        ({"act": "close_pull", "pull": 45}, "pr_created", "PR #45 was closed without merging."),
-        (FAILED, "checks_running", 'CI: 1 FAILED — "unit"'),
-        (FAILED | {"conclusion": "success"}, "pr_created", "CI passed! The check is green. PR #45 is ready to merge."),
-    ],
-    ids=["merged", "closed", "failed", "green"],
-)
-def test_both_are_told_what_became_of_it(opened, act, phase, words):
-    """One request beside the board's; the phase follows; told once in each session."""
-    opened.stage.act(**act)
-    for session in ("one", "two"):
-        told = start(opened, session)
-        assert words in human(told)
-        assert words in agent(told)
-        again = start(opened, session)
-        assert words not in human(again)
-    assert opened.stage.claim()["phase"] == phase
+# What somebody or CI does, one after the other, the phase that follows, and what is said.
+NIGHTS = {
+    "closed": ([{"act": "close_pull", "pull": 45}], "pr_created", "PR #45 was closed without merging."),
+    "green": (
+        [{"act": "reopen_pull", "pull": 45}, FAILED | {"conclusion": "success"}],
+        "pr_created",
+        "CI passed! The check is green. PR #45 is ready to merge.",
+    ),
+    "failed": ([FAILED], "checks_running", 'CI: 1 FAILED — "unit"'),
+    "merged": ([MERGED], "merged_detected", "PR #45 merged! Should I close issue #42?"),
+}
 
 
-def test_one_request_beside_the_boards(opened):
-    """The pull request is asked for once, and at the same time as the board."""
-    start(opened)
+def test_both_are_told_what_became_of_it(opened):
+    """One request beside the board's, at the same time; the phase follows; told once in each session."""
+    start(opened, "before")
     assert sorted(opened.operations()) == ["Board", "Poll"]
+    for name, (acts, phase, words) in NIGHTS.items():
+        for act in acts:
+            opened.stage.act(**act)
+        for session in (f"{name} one", f"{name} two"):
+            told = start(opened, session)
+            assert words in human(told), session
+            assert words in agent(told), session
+            again = start(opened, session)
+            assert words not in human(again), session
+        assert opened.stage.claim()["phase"] == phase, name
 
 
 def test_silent_github_does_not_silence_the_start(opened):

@@ -1,40 +1,28 @@
 """One task, one answer: what a session, a command, HOOK.md and the status line say of it never contradict."""
 
 import json
-import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from support.clients import Client, shared_nursery
 from support.clones import SHORT, long_ago, taken_over, told, with_variables
 from support.stage import agent
 
 SESSION = '{"source": "startup", "session_id": "s2"}'
-_WORK = """
-import subprocess, sys, json
-root, commits = sys.argv[1], sys.argv[2] == "commit"
-def hook(name, **values):
-    given = json.dumps({"cwd": root, "session_id": "s1"} | values)
-    subprocess.run([sys.executable, "-m", "agent_sync", name], input=given, text=True, cwd=root, check=True, capture_output=True)
-hook("session-start", source="startup")
-hook("on-prompt", prompt="Fix the race")
-open(root + "/more.py", "w").write("x = 1\\n")
-if commits:
-    subprocess.run("git add -A && git commit -q -m More", shell=True, cwd=root, check=True)
-print("working", flush=True)
-sys.stdin.read()
-"""
 
 
 def kill_a_session(theatre, *, commits: bool) -> None:
     """Let a session begin and work, and kill it before a hook could see what it did."""
-    command = [sys.executable, "-c", _WORK, str(theatre.stage.root), "commit" if commits else ""]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, env=theatre.stage.environment, stdin=pipe, stdout=pipe, text=True) as session:
-        assert session.stdout.readline() == "working\n"
-        os.kill(session.pid, signal.SIGKILL)
+    root, client = theatre.stage.root, Client(shared_nursery(), theatre.stage.root)
+    for name, values in (("session-start", {"source": "startup"}), ("on-prompt", {"prompt": "Fix the race"})):
+        given = json.dumps({"cwd": str(root), "session_id": "s1"} | values)
+        assert client.do_there(root, theatre.stage.environment, name, stdin=given).status == 0
+    if commits:
+        theatre.stage.commit("more.py", "x = 1\n", "More")
+    else:
+        (root / "more.py").write_text("x = 1\n")
+    client.crash()
 
 
 def page(theatre) -> str:
@@ -67,7 +55,6 @@ def opened(claimed):
     """Open PR #45 for issue 42."""
     claimed.stage.commit("cache.py", "lock = True\n", "Add a lock")
     claimed.stage.command("handoff", "--summary", "Fix the race")
-    claimed.hook("on-stop")
     assert claimed.stage.claim()["pr_number"] == 45
     return claimed
 
@@ -89,17 +76,14 @@ def test_a_commit_before_a_kill_is_a_checkpoint(claimed):
     assert "State: recovering" in said
 
 
-def test_time_that_has_passed_since_a_kill_is_no_checkpoint(claimed):
-    """Only what git has seen counts as progress: a checkpoint that would be due by now was never made."""
-    kill_a_session(claimed, commits=False)
-    claimed.hook("session-start", stdin=SESSION, AGENT_SYNC_RECORD_INTERVAL_S="0.01")
-    assert (record(claimed)["state"], record(claimed)["checkpoints"]) == ("awaiting_human", [])
-
-
 def test_one_reply_gives_one_order(claimed):
-    """A session that must wait for a human is not told to keep working in the same reply."""
+    """A session that must wait for a human is not told to keep working in the same reply.
+
+    Only what git has seen counts as progress: a checkpoint that would be due by now was never made.
+    """
     kill_a_session(claimed, commits=False)
-    said = agent(claimed.hook("session-start", stdin=SESSION))
+    said = agent(claimed.hook("session-start", stdin=SESSION, AGENT_SYNC_RECORD_INTERVAL_S="0.01"))
+    assert (record(claimed)["state"], record(claimed)["checkpoints"]) == ("awaiting_human", [])
     assert "State: awaiting_human" in said
     assert "The step has no checkpoint and may not be safe to repeat" in said.split("READ ")[1]
     assert "goes on" not in said
@@ -156,27 +140,37 @@ def test_every_view_knows_of_a_lost_lease(theatre):
 
 
 def test_next_after_failed_ci(opened):
-    """A red CI leads to a fix and a push, in the status and in the session."""
+    """A red CI leads to a fix and a push, in the status, in the session and in what `sync` reports.
+
+    A person who asks is told how CI and reviews stand, however short ago somebody else was.
+    """
     check(opened, "failure")
     assert following(opened) == "agent-sync push"
-    opened.stage.command("sync")
+    for _ in range(3):
+        said = opened.stage.command("sync").stdout
+        assert 'CI            failed, 0/1 passed: "test"' in said
+        assert "Next: agent-sync push" in said
     assert following(opened, "--offline") == "agent-sync push"
     assert 'CI failed on PR #45: "test".' in agent(opened.hook("session-start", stdin=SESSION))
     assert 'CI failed on PR #45: "test".' in page(opened)
+    opened.stage.act("review", pull=45, state="CHANGES_REQUESTED", by="mona")
+    assert 'reviews       changes requested by "mona"' in opened.stage.command("sync").stdout
 
 
 def test_next_after_a_local_commit(opened):
-    """Commits that the pull request does not have are to be pushed."""
+    """Commits that the pull request does not have are to be pushed; then there is nothing to do but to watch."""
     opened.stage.commit("cache.py", "lock = 2\n", "More")
     assert following(opened) == "agent-sync push"
     assert "not on GitHub yet" in agent(opened.hook("session-start", stdin=SESSION))
     opened.stage.command("push")
     assert following(opened) == "agent-sync status --watch"
+    who_watches_is_not_told_to_watch(opened)
+    an_agent_does_not_watch(opened)
 
 
-def test_next_while_watching_is_not_to_watch(opened):
-    """Who watches already is not told to watch."""
-    process = opened.popen("status", "--watch")
+def who_watches_is_not_told_to_watch(theatre):
+    """Who watches already is told so, and not what comes next."""
+    process = theatre.popen("status", "--watch")
     lines = iter(lambda: process.stdout.readline().decode(), "")
     last = next(line for line in lines if line.startswith(("Next:", "Watching")))
     process.send_signal(signal.SIGINT)
@@ -184,9 +178,9 @@ def test_next_while_watching_is_not_to_watch(opened):
     assert last == "Watching; interrupt to stop.\n"
 
 
-def test_an_agent_does_not_watch(opened):
+def an_agent_does_not_watch(theatre):
     """HOOK.md names the watch to whoever reads it: in a session it looks once, because a tool call would never end."""
-    process = with_variables(opened, CLAUDECODE="1").popen("status", "--watch")
+    process = with_variables(theatre, CLAUDECODE="1").popen("status", "--watch")
     try:
         said, _ = process.communicate(timeout=60)
     finally:
@@ -200,17 +194,6 @@ def test_next_without_a_board(theatre):
     bare = with_variables(theatre, AGENT_SYNC_PROJECT_NUMBER="")
     assert following(bare) == "agent-sync init"
     assert following(theatre) == "agent-sync next"
-
-
-def test_sync_reports_what_it_saw(opened):
-    """A person who asks is told how CI and reviews stand, however short ago somebody else was."""
-    check(opened, "failure")
-    for _ in range(3):
-        said = opened.stage.command("sync").stdout
-        assert 'CI            failed, 0/1 passed: "test"' in said
-        assert "Next: agent-sync push" in said
-    opened.stage.act("review", pull=45, state="CHANGES_REQUESTED", by="mona")
-    assert 'reviews       changes requested by "mona"' in opened.stage.command("sync").stdout
 
 
 def test_sync_says_why_nothing_moved(claimed):
@@ -242,16 +225,19 @@ def test_a_terminal_has_no_turn_to_end(claimed):
     assert (claimed.issue()["state"], claimed.stage.claim()) == ("closed", None)
 
 
-@pytest.mark.parametrize(("options", "variables"), [((), {"CLAUDECODE": "1"}), (("--later",), {})])
-def test_a_session_ends_its_turn_first(claimed, options, variables):
+def test_a_session_ends_its_turn_first(claimed):
     """Inside a session, or when asked to wait, both commands only set the phase; the stop does the rest."""
-    there = with_variables(claimed, **variables)
-    there.stage.commit("cache.py", "lock = True\n", "Add a lock")
-    assert "when this turn ends" in there.stage.command("handoff", "--summary", "Fix the race", *options).stdout
-    assert (there.stage.claim()["phase"], there.pulls()) == ("ready_for_pr", [])
-    there.hook("on-stop")
-    there.stage.act("merge_pull", pull=45, method="squash")
-    assert "when this turn ends" in there.stage.command("done", *options).stdout
-    assert (there.stage.claim()["phase"], there.issue()["state"]) == ("done", "open")
-    there.hook("on-stop")
-    assert (there.stage.claim(), there.issue()["state"]) == (None, "closed")
+    claimed.stage.commit("cache.py", "lock = True\n", "Add a lock")
+    file = claimed.stage.root / ".agent-claim.json"
+    ways = ((claimed, "--later"), (with_variables(claimed, CLAUDECODE="1"),))
+    for command, reached in ((("handoff", "--summary", "Fix the race"), "ready_for_pr"), (("done",), "done")):
+        before = file.read_bytes()
+        for there, *options in ways:
+            file.write_bytes(before)
+            assert "when this turn ends" in there.stage.command(*command, *options).stdout, options
+            assert there.stage.claim()["phase"] == reached, options
+            assert (len(there.pulls()), there.issue()["state"]) == (0 if reached == "ready_for_pr" else 1, "open")
+        claimed.hook("on-stop")
+        if reached == "ready_for_pr":
+            claimed.stage.act("merge_pull", pull=45, method="squash")
+    assert (claimed.stage.claim(), claimed.issue()["state"]) == (None, "closed")

@@ -6,9 +6,10 @@ from support.stage import human
 
 @pytest.fixture
 def claimed(theatre):
-    """Hold issue 42 with one commit on its branch."""
-    theatre.stage.command("claim", "42")
+    """Hold issue 42 by hand, with one commit on its branch."""
+    theatre.git("switch", "-q", "-c", "claude/test")
     theatre.stage.commit("work.txt", "work\n", "Add a lock")
+    theatre.hold()
     return theatre
 
 
@@ -40,7 +41,8 @@ def gate(theatre, command):
 def test_finished_handoff_makes_a_draft_ready(theatre):
     """With passed gates the draft becomes ready for review, with the new title, body and gates, in two requests."""
     gate(theatre, "test ! -e BROKEN")
-    theatre.stage.command("claim", "42")
+    theatre.git("switch", "-q", "-c", "claude/test")
+    theatre.hold()
     theatre.stage.commit("BROKEN", "x\n", "Try it")
     theatre.stage.command("handoff", "--draft", "--summary", "Draft it")
     assert (pull(theatre)["draft"], pull(theatre)["title"]) == (True, "Draft it")

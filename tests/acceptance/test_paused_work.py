@@ -34,7 +34,13 @@ def hook_md(theatre):
 
 
 def test_next_session_learns_input_resume_point_and_how_to_restore(theatre):
-    """Session start, `take` and HOOK.md name all three; the command they give brings every file back."""
+    """Session start, `take` and HOOK.md name all three; the command they give brings every file back.
+
+    A name of rescued files that was used before the claim's ref was deleted is used again, and what it kept stays
+    reachable behind the new ones.
+    """
+    theatre.git("push", "-q", "origin", "HEAD:refs/agentsync/rescue/42-2")
+    earlier = theatre.git("rev-parse", "HEAD")
     ran(theatre, "worker", "sling", "42", "w1", "--input", INPUT)
     first = machine(theatre, "first")
     ran(first, "worker", "take")
@@ -62,6 +68,9 @@ def test_next_session_learns_input_resume_point_and_how_to_restore(theatre):
     assert (second.stage.root / "cache.py").read_text() == "lock\nhalf\n"
     assert (second.stage.root / "new.txt").read_text() == "new\n"
     assert not (second.stage.root / "README.md").exists()
+    theatre.git("fetch", "-q", "origin", "refs/agentsync/rescue/42-2")
+    assert theatre.git("show", "FETCH_HEAD:new.txt") == "new"
+    assert earlier in theatre.git("rev-parse", "FETCH_HEAD^@").split()
 
 
 def test_forged_rescue_ref_is_never_part_of_a_command():
@@ -77,9 +86,17 @@ def test_forged_rescue_ref_is_never_part_of_a_command():
     )
 
 
-def test_blocked_work_cannot_be_taken(theatre):
-    """An issue that was blocked after it was slung is refused with exit code 1 and stays on the hook as BLOCKED."""
+def test_slung_work_keeps_nobody_from_the_next_issue_and_is_not_taken_while_blocked(theatre):
+    """`next` and `claim --next` pass over what hangs on a hook, also where the board does not show it.
+
+    An issue that was blocked after it was slung is refused with exit code 1 and stays on the hook as BLOCKED.
+    """
     ran(theatre, "worker", "sling", "42", "w1")
+    theatre.stage.act("set_field", issue=42, field="Status", value="Todo")
+    theatre.stage.act("set_field", issue=42, field="Agent", value=None)
+    assert "#42" not in ran(theatre, "next").stdout.replace("held", "")
+    assert "Claimed issue #43" in ran(theatre, "claim", "--next").stdout
+    ran(theatre, "release")
     theatre.stage.act("block_issue", issue=42, blocked_by=40)
     refused = ran(theatre, "worker", "take", "--worker", "w1", status=1)
     assert "Issue #42 is blocked by #40; the work stays on the hook of main/w1." in refused.stderr
@@ -93,15 +110,6 @@ def test_epic_with_open_sub_issues_is_slung_by_force_only(theatre):
     theatre.stage.act("sub_issue", issue=42, parent=43)
     assert "it has open sub-issues: #42" in ran(theatre, "worker", "sling", "43", "w1", status=1).stderr
     assert "Slung issue-43" in ran(theatre, "worker", "sling", "43", "w1", "--force").stdout
-
-
-def test_slung_issue_keeps_nobody_from_the_next_one(theatre):
-    """`next` and `claim --next` pass over what hangs on a hook, also where the board does not show it."""
-    ran(theatre, "worker", "sling", "42", "w1")
-    theatre.stage.act("set_field", issue=42, field="Status", value="Todo")
-    theatre.stage.act("set_field", issue=42, field="Agent", value=None)
-    assert "#42" not in ran(theatre, "next").stdout.replace("held", "")
-    assert "Claimed issue #43" in ran(theatre, "claim", "--next").stdout
 
 
 @pytest.mark.parametrize("how", ["no remote", "setting"])
@@ -128,17 +136,3 @@ def test_hooks_of_one_clone(theatre, how):
     ran(here, "worker", "result")
     assert not [ref for ref in here.stage.world()["refs"] if "agentsync" in ref["name"]]
     assert "COMPLETE" in ran(here, "worker", "list").stdout
-
-
-def test_rescue_of_an_earlier_holding_is_kept_behind_the_new_one(theatre):
-    """A name that was used before the claim's ref was deleted is used again, and what it kept stays reachable."""
-    theatre.git("push", "-q", "origin", "HEAD:refs/agentsync/rescue/42-2")
-    earlier = theatre.git("rev-parse", "HEAD")
-    ran(theatre, "worker", "sling", "42", "w1")
-    ran(theatre, "worker", "take", "--worker", "w1")
-    theatre.stage.commit("cache.py", "lock\n", "Lock")
-    (theatre.stage.root / "half.py").write_text("half\n")
-    ran(theatre, "worker", "pause")
-    theatre.git("fetch", "-q", "origin", "refs/agentsync/rescue/42-2")
-    assert theatre.git("show", "FETCH_HEAD:half.py") == "half"
-    assert earlier in theatre.git("rev-parse", "FETCH_HEAD^@").split()

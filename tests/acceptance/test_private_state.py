@@ -5,8 +5,9 @@ import stat
 from pathlib import Path
 
 import pytest
-from support.command import EVENTS, fixture, run
-from support.stage import Theatre
+from support.clients import Client, Nursery
+from support.command import COVERAGE, EVENTS, fixture, run
+from support.stage import QuickStage, Theatre
 
 from agent_sync.demo.stage import stage
 
@@ -20,6 +21,17 @@ def open_umask():
     before = os.umask(0)
     yield
     os.umask(before)
+
+
+@pytest.fixture
+def scenery(open_umask):  # noqa: ARG001
+    """Set up a gated clone whose commands come from a nursery with the open umask."""
+    nursery = Nursery()
+    with stage(with_gate=True) as found:
+        client = Client(nursery, found.root)
+        yield found if COVERAGE else QuickStage(found.url, found.root, found.environment, client)
+        client.close()
+    nursery.close()
 
 
 def mode(path: Path) -> int:
@@ -50,21 +62,21 @@ def play(theatre: Theatre) -> None:
     scenery.hook("on-stop", event="Stop")
 
 
-@pytest.mark.usefixtures("open_umask")
-def test_state_is_private_under_an_open_umask():
+def test_state_is_private_under_an_open_umask(scenery):
     """With umask 000, no file of ours in the git directory or in ~/.atlas is open to others, from claim to close."""
-    with stage(with_gate=True) as scenery:
-        git_dir, atlas = scenery.root / ".git" / "agentsync", Path(scenery.environment["HOME"]) / ".atlas"
-        play(Theatre(scenery))
-        assert open_to_others(git_dir, atlas) == {}
-        # What belongs to the repository is as open as the umask wants it.
-        assert mode(scenery.root / ".agent-claim.json") == 0o644
-        scenery.command("done")
-        scenery.hook("on-stop", event="Stop")
-        assert scenery.claim() is None
-        assert open_to_others(git_dir, atlas) == {}
-        assert {path.name for path in atlas.rglob("*")} >= {"hook.json", "task.log", "master.key", "account.pub"}
-        assert len(list((git_dir / "passes").glob("*.json"))) > 0
+    git_dir, atlas = scenery.root / ".git" / "agentsync", Path(scenery.environment["HOME"]) / ".atlas"
+    play(Theatre(scenery))
+    assert open_to_others(git_dir, atlas) == {}
+    # What git makes for a command shows that the umask is open there.
+    assert mode(scenery.root / ".git" / "refs" / "heads" / "claude") == 0o777
+    # What belongs to the repository is as open as the umask wants it.
+    assert mode(scenery.root / ".agent-claim.json") == 0o644
+    scenery.command("done")
+    scenery.hook("on-stop", event="Stop")
+    assert scenery.claim() is None
+    assert open_to_others(git_dir, atlas) == {}
+    assert {path.name for path in atlas.rglob("*")} >= {"hook.json", "task.log", "master.key", "account.pub"}
+    assert len(list((git_dir / "passes").glob("*.json"))) > 0
 
 
 def test_open_directories_are_closed_when_next_used(repo):

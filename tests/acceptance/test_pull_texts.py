@@ -2,6 +2,10 @@
 
 import pytest
 
+from agent_sync.system.git import Git
+from agent_sync.system.git_history import pull_template
+from agent_sync.system.processes import Processes
+
 TEMPLATE = "## Description\n\n<!-- What does it do? -->\n\n## Risk\n\n- [ ] I have thought about it\n"
 
 
@@ -28,7 +32,13 @@ def configure(theatre, text):
 
 
 def test_plain_body(claimed):
-    """Without template and settings: summary, commits, the issue; no box that nobody asked for, in two requests."""
+    """Without template and settings: summary, commits, the issue; no box that nobody asked for, in two requests.
+
+    A summary is cut at the same length whether it comes by option or by stdin, and that is said.
+    """
+    for arguments, stdin in ((["x" * 30_000], ""), (["-"], "x" * 30_000)):
+        played = claimed.stage.command("handoff", "--dry-run", "--summary", *arguments, stdin=stdin)
+        assert (played.status, "was cut at 20000 characters" in played.stderr) == (0, True), played.stderr
     claimed.stage.commit("more.txt", "more\n", "Test the lock")
     claimed.stage.command("handoff", "--later", "--summary", "Fix the race")
     played = claimed.hook("on-stop")
@@ -39,27 +49,25 @@ def test_plain_body(claimed):
     assert "\n\nRefs #42\n\n" in text
 
 
-def test_summary_is_the_commit(claimed):
-    """Without a summary the first commit's subject becomes the title."""
-    claimed.stage.commit("more.txt", "more\n", "Test the lock")
-    played = claimed.stage.command("handoff")
-    assert (played.status, claimed.pulls()[0]["title"]) == (0, "Add a lock"), played.stderr
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        ".github/pull_request_template.md",
-        ".github/PULL_REQUEST_TEMPLATE.md",
-        "pull_request_template.md",
-        "docs/pull_request_template.txt",
-        ".github/PULL_REQUEST_TEMPLATE/only.md",
-    ],
+TEMPLATES = (
+    ".github/pull_request_template.md",
+    ".github/PULL_REQUEST_TEMPLATE.md",
+    "pull_request_template.md",
+    "docs/pull_request_template.txt",
+    ".github/PULL_REQUEST_TEMPLATE/only.md",
 )
-def test_template_is_filled_in(theatre, path):
+
+
+def test_template_is_filled_in(theatre):
     """The template of the base branch is filled in, wherever GitHub would find it; the issue follows it."""
-    (theatre.stage.root / path).parent.mkdir(parents=True, exist_ok=True)
-    theatre.stage.commit(path, TEMPLATE, "Add a template")
+    root = theatre.stage.root
+    for path in TEMPLATES:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        theatre.stage.commit(path, TEMPLATE, "Add a template")
+        git = Git(str(root), Processes(), theatre.stage.environment)
+        assert pull_template(git, theatre.git("rev-parse", "HEAD")) == TEMPLATE, path
+        if path != TEMPLATES[-1]:
+            theatre.git("rm", "-q", path)
     theatre.git("push", "-q", "origin", "main")
     theatre.stage.command("claim", "42")
     theatre.stage.commit(path, "Changed on the branch.\n", "Change the template")
@@ -69,10 +77,14 @@ def test_template_is_filled_in(theatre, path):
     assert "<!-- What does it do? -->\n\n## Risk\n\n- [ ] I have thought about it\n\nRefs #42\n\n" in text
 
 
-def test_boxes_by_setting(claimed):
-    """One word gives the five boxes; a list, as in 0.1.0, gives one's own."""
+def test_boxes_by_setting_and_summary_by_commit(claimed):
+    """One word gives the five boxes; a list, as in 0.1.0, gives one's own.
+
+    Without a summary the first commit's subject becomes the title.
+    """
     configure(claimed, '[pr]\nchecklist = "mission-integrity"\ntest_plan = ["Tests pass"]\n')
-    claimed.stage.command("handoff", "--summary", "x")
+    played = claimed.stage.command("handoff")
+    assert (played.status, claimed.pulls()[0]["title"]) == (0, "Add a lock"), played.stderr
     assert body(claimed).count("- [ ] ") == 6
     assert "## Mission integrity" in body(claimed)
 
@@ -83,10 +95,3 @@ def test_long_summary_is_cut(claimed):
     claimed.hook("on-stop")
     assert (len(body(claimed)) <= 65_536, len(claimed.pulls()[0]["title"])) == (True, 256)
     assert "The rest was cut" in body(claimed)
-
-
-def test_long_option_is_cut_with_a_warning(claimed):
-    """A summary is cut at the same length whether it comes by option or by stdin, and that is said."""
-    for arguments, stdin in ((["x" * 30_000], ""), (["-"], "x" * 30_000)):
-        played = claimed.stage.command("handoff", "--dry-run", "--summary", *arguments, stdin=stdin)
-        assert (played.status, "was cut at 20000 characters" in played.stderr) == (0, True), played.stderr

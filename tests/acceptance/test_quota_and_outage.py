@@ -21,37 +21,39 @@ def opened(theatre):
     return theatre
 
 
-def event(theatre, *arguments, **variables):
+def event(theatre, *arguments, session_id="one", **variables):
     """Fire an event of one session, at once after the one before."""
-    given = json.dumps({"session_id": "one", "cwd": str(theatre.stage.root), "prompt": "go on"})
+    given = json.dumps({"session_id": session_id, "cwd": str(theatre.stage.root), "prompt": "go on"})
     played = theatre.hook(*arguments, stdin=given, **AT_ONCE, **variables)
     assert played.status in {0, 2}
     return played
 
 
-def telling(theatre, times, words):
+def telling(theatre, times, words, session_id="one"):
     """Return how often the human reads some words while a session goes on."""
-    events = [event(theatre, name) for _ in range(times) for name in ("on-idle", "on-prompt", "on-stop")]
+    names = ("on-idle", "on-prompt", "on-stop") * times
+    events = [event(theatre, name, session_id=session_id) for name in names]
     return sum(words in human(played) for played in events)
 
 
-@pytest.mark.parametrize("limit", LIMITS)
-def test_a_limit_pauses_and_is_said_once(opened, limit):
-    """After the limit nothing is asked before its end, whatever fires; then CI's failure is told as if nothing was."""
-    before = opened.stage.claim()
-    opened.fault(limit, times=50)
-    paused = event(opened, "on-idle")
-    assert paused.requests == 1
-    assert "is paused until" in human(paused)
-    assert telling(opened, 2, "paused until") == 0
-    watched = event(opened, "on-idle", "--rewake", AGENT_SYNC_HOOKS_IDLE_DEADLINE_S="2")
-    assert (watched.requests, opened.operations()) == (0, [])
-    kept = opened.stage.claim()
-    assert {**kept, "not_before": None} == before | {"not_before": None}
-    opened.stage.control("DELETE", "faults")
-    opened.edit_claim(not_before=None)
-    assert '1 FAILED — "unit"' in agent(event(opened, "on-idle"))
-    assert opened.stage.claim().get("not_before") is None
+def test_a_limit_pauses_and_is_said_once(opened):
+    """After the limit nothing is asked before its end, whatever fires; then CI's failures are told as if nothing was."""
+    for number, limit in enumerate(LIMITS, 1):
+        before = opened.stage.claim()
+        opened.fault(limit, times=50)
+        paused = event(opened, "on-idle", session_id=limit)
+        assert paused.requests == 1, limit
+        assert "is paused until" in human(paused), limit
+        assert telling(opened, 2, "paused until", limit) == 0, limit
+        watched = event(opened, "on-idle", "--rewake", session_id=limit, AGENT_SYNC_HOOKS_IDLE_DEADLINE_S="2")
+        assert (watched.requests, opened.operations()) == (0, []), limit
+        kept = opened.stage.claim()
+        assert {**kept, "not_before": None} == before | {"not_before": None}, limit
+        opened.stage.control("DELETE", "faults")
+        opened.edit_claim(not_before=None)
+        assert f'{number} FAILED — "unit"' in agent(event(opened, "on-idle", session_id=limit)), limit
+        assert opened.stage.claim().get("not_before") is None
+        opened.stage.act("add_check", pull=45, name=f"unit {number}", conclusion="failure")
 
 
 def test_an_outage_is_said_once_and_loses_nothing(opened):

@@ -19,6 +19,14 @@ def files_of(directory: Path) -> dict[str, bytes]:
     return {str(file.relative_to(directory)): file.read_bytes() for file in directory.rglob("*") if file.is_file()}
 
 
+def put_back(directory: Path, files: dict[str, bytes]) -> None:
+    """Give a task exactly these bytes again."""
+    for name in files_of(directory).keys() - files.keys():
+        (directory / name).unlink()
+    for name, content in files.items():
+        (directory / name).write_bytes(content)
+
+
 def triggers(tasks, task_id: str = TASK) -> list[str]:
     """Return what made the checkpoints of a task."""
     return [checkpoint["trigger"] for checkpoint in tasks.record(task_id)["checkpoints"]]
@@ -185,19 +193,23 @@ TAMPERING = {
 }
 
 
-@pytest.mark.parametrize(("tamper", "status", "integrity"), TAMPERING.values(), ids=TAMPERING)
-def test_tampering_is_told(tasks, tamper, status, integrity):
+def test_tampering_is_told(tasks):
     """Whatever is changed by hand, the receipt or the record says so, and looking does not cover it up."""
     tasks.do(*START)
     tasks.do("validate", "--", "true")
     assert tasks.record(TASK)["history"][4]["trigger"] == "receipt"
-    tamper(tasks.directory(TASK))
-    changed = files_of(tasks.directory(TASK))
-    assert tasks.do("hook", "verify-receipt", "rcpt-001").status == status
-    shown = tasks.do("hook", "status")
-    assert f"Integrity: {integrity}" in shown.stdout.splitlines()
-    assert shown.status == (0 if integrity == "intact" else 5)
-    assert files_of(tasks.directory(TASK)) == changed
+    directory = tasks.directory(TASK)
+    intact = files_of(directory)
+    for what, (tamper, status, integrity) in TAMPERING.items():
+        put_back(directory, intact)
+        tamper(directory)
+        changed = files_of(directory)
+        assert changed != intact, what
+        assert (what, tasks.do("hook", "verify-receipt", "rcpt-001").status) == (what, status)
+        shown = tasks.do("hook", "status")
+        assert f"Integrity: {integrity}" in shown.stdout.splitlines(), what
+        assert (what, shown.status) == (what, 0 if integrity == "intact" else 5)
+        assert files_of(directory) == changed, what
 
 
 def test_record_that_cannot_be_read_is_not_none(tasks):
@@ -307,32 +319,29 @@ def test_without_a_task_there_is_a_way_to_begin(tasks):
     assert not tasks.home.exists()
 
 
+# Each with what happens before it, after those above.
 REFUSED = {
     "a second task": ((), ("start", "other", "--template", "bugfix"), "agent-sync resume, or agent-sync abandon"),
     "done before it began": ((), ("step", "done"), "agent-sync step start"),
-    "begun twice": ((("step", "start"),), ("step", "start"), "agent-sync validate -- CMD"),
-    "done without its validation": (
-        (("step", "start"), ("step", "output", "x")),
-        ("step", "done"),
-        "agent-sync validate",
-    ),
     "nobody asked": ((), ("approve",), "agent-sync step start"),
-    "work while a human is waited for": ((("validate", "--", "false"),), ("step", "start"), "agent-sync approve"),
     "taken up while it goes on": ((), ("resume", "--reopen", TASK), "agent-sync resume"),
+    "begun twice": (("step", "start"), ("step", "start"), "agent-sync validate -- CMD"),
+    "done without its validation": (("step", "output", "x"), ("step", "done"), "agent-sync validate"),
+    "work while a human is waited for": (("validate", "--", "false"), ("step", "start"), "agent-sync approve"),
 }
 
 
-@pytest.mark.parametrize(("before", "arguments", "helps"), REFUSED.values(), ids=REFUSED)
-def test_what_makes_no_sense_is_refused(tasks, before, arguments, helps):
+def test_what_makes_no_sense_is_refused(tasks):
     """A move that the state does not allow changes nothing and names the command that helps."""
     tasks.do(*START)
-    for command in before:
-        tasks.do(*command)
-    history = tasks.record(TASK)["history"]
-    refused = tasks.do(*arguments)
-    assert (refused.status, "error[illegal-move]" in refused.stderr) == (1, True)
-    assert helps in refused.stderr
-    assert tasks.record(TASK)["history"] == history
+    for what, (before, arguments, helps) in REFUSED.items():
+        if before:
+            tasks.do(*before)
+        history = tasks.record(TASK)["history"]
+        refused = tasks.do(*arguments)
+        assert (what, refused.status, "error[illegal-move]" in refused.stderr) == (what, 1, True)
+        assert helps in refused.stderr, what
+        assert tasks.record(TASK)["history"] == history, what
 
 
 USAGE = {
@@ -343,12 +352,12 @@ USAGE = {
 }
 
 
-@pytest.mark.parametrize(("arguments", "says"), USAGE.values(), ids=USAGE)
-def test_usage(tasks, arguments, says):
+def test_usage(tasks):
     """What is typed wrong is told with what there is, and nothing is begun."""
-    said = tasks.do(*arguments)
-    assert (said.status, says in said.stderr) == (2, True)
-    assert not tasks.home.exists()
+    for what, (arguments, says) in USAGE.items():
+        said = tasks.do(*arguments)
+        assert (what, said.status, says in said.stderr) == (what, 2, True)
+        assert not tasks.home.exists(), what
 
 
 def test_people_decide(tasks):
@@ -409,16 +418,20 @@ VALIDATIONS = {
 }
 
 
-@pytest.mark.parametrize(("arguments", "status", "code", "state"), VALIDATIONS.values(), ids=VALIDATIONS)
-def test_validations(tasks, arguments, status, code, state):
+def test_validations(tasks):
     """Every run has a receipt, passed or failed, and the step goes on as it ended."""
     tasks.do(*START)
-    ran = tasks.do("validate", *arguments)
-    record = tasks.record(TASK)
-    assert (ran.status, [one["exit_code"] for one in record["receipts"]], record["state"]) == (status, [code], state)
-    assert "Receipt: rcpt-001" in ran.stdout
-    artifacts = sorted(path.name for path in (tasks.directory(TASK) / "artifacts").iterdir())
-    assert artifacts == ["rcpt-001.json", "rcpt-001.stderr", "rcpt-001.stdout"]
+    directory = tasks.directory(TASK)
+    begun = files_of(directory)
+    for what, (arguments, status, code, state) in VALIDATIONS.items():
+        put_back(directory, begun)
+        ran = tasks.do("validate", *arguments)
+        record = tasks.record(TASK)
+        found = (what, ran.status, [one["exit_code"] for one in record["receipts"]], record["state"])
+        assert found == (what, status, [code], state)
+        assert "Receipt: rcpt-001" in ran.stdout, what
+        artifacts = sorted(path.name for path in (directory / "artifacts").iterdir())
+        assert artifacts == ["rcpt-001.json", "rcpt-001.stderr", "rcpt-001.stdout"], what
 
 
 def test_output_is_shown_and_kept(tasks):

@@ -2,7 +2,9 @@
 
 import fcntl
 import json
+import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from support.gauntlet import GatedProject
@@ -36,10 +38,24 @@ def step_by_step(tasks: Tasks) -> None:
     tasks.do("reject")
     tasks.do("validate", "--", "false")
     tasks.do("approve")
-    # The step is given up while its validation runs: the receipt comes after that.
-    tasks.do("validate", "--", "agent-sync step fail")
-    tasks.do("validate", "--", "agent-sync step fail; agent-sync step start")
+    _validated_during(tasks, lambda: one.do("step", "fail"))
+    _validated_during(tasks, lambda: (one.do("step", "fail"), one.do("step", "start")))
     tasks.do("abandon")
+
+
+def _validated_during(tasks: Tasks, meanwhile: Callable[[], object]) -> None:
+    """Do something to the step while its validation runs: the receipt comes after that."""
+    begun, end = tasks.root.with_name("begun"), tasks.root.with_name("end")
+    for pipe in (begun, end):
+        os.mkfifo(pipe)
+    with ThreadPoolExecutor() as beside:
+        validated = beside.submit(tasks.do, "validate", "--", f"echo > {begun}; read end < {end}")
+        begun.read_text()
+        meanwhile()
+        end.write_text("now\n")
+        assert validated.result(timeout=30).status == 0
+    for pipe in (begun, end):
+        pipe.unlink()
 
 
 def beginnings(tasks: Tasks) -> None:

@@ -2,14 +2,42 @@
 
 import json
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Self
 
 import pytest
-from support.sessions import Client
+from support import clients, sessions
+from support.command import Ran
 from support.stage import agent, human
 
 ASKED = "Use a read-write lock, never a spin lock"
 LONGEST = 1200
+
+
+class Client:
+    """A session whose commands load nothing; leaving it kills the client."""
+
+    def __init__(self, theatre, session_id: str = "s1", **variables: str) -> None:
+        self._root, self._environment = theatre.stage.root, theatre.stage.environment | variables
+        self._client = clients.Client(clients.shared_nursery(), self._root)
+        self.session_id, self.pid = session_id, self._client.pid
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.crash()
+
+    def do(self, *arguments: str, stdin: str = "") -> Ran:
+        """Run a command to its end."""
+        return self._client.do_there(self._root, self._environment, *arguments, stdin=stdin)
+
+    def hook(self, name: str, **values: str) -> Ran:
+        """Run a hook with an input that has all that Claude Code gives, so that it may be answered quietly."""
+        given = {"session_id": self.session_id, "cwd": str(self._root)} | values
+        return self.do(name, stdin=json.dumps(given))
 
 
 @pytest.fixture
@@ -37,39 +65,35 @@ def started(client):
 
 
 def test_essential_is_told_and_survives_the_prompt(claimed):
-    """After a crash the text itself has what was asked, reached and left open; the first prompt erases none of it."""
+    """After a crash the text itself has what was asked, reached and left open; the first prompt erases none of it.
+
+    Only the owner's own session can end in peace. A commit of the new session takes the task up; then its own words are
+    what was asked for last.
+    """
     with Client(claimed) as client:
         client.hook("on-prompt", prompt=ASKED)
         claimed.stage.commit("cache.py", "lock = True\n", "Guard the cache")
         (claimed.stage.root / "half.py").write_text("x = 1\n")
+    with Client(claimed, "s9") as client:
+        client.hook("on-end", reason="other")
     with Client(claimed, "s2") as client:
         told = started(client)
         client.hook("on-prompt", prompt="continue please")
         client.hook("on-prompt", prompt="and be quick")
+        page = page_of(claimed)
+        claimed.stage.commit("cache.py", "lock = 2\n", "Count")
+        client.hook("on-tool")
+        assert record_of(claimed)["state"] == "step_running"
+        client.hook("on-prompt", prompt="now the docs")
     assert told.startswith("[ATLAS RECOVERY] Task 'issue-42' in progress. State: recovering, Step: ")
     for word in (ASKED, "Commit: Guard the cache", "half.py", "claude/fix-race", "Advice: retry_step"):
         assert word in told
     assert len(told) <= LONGEST
-    page = page_of(claimed)
     assert "## Current State: `recovering`" in page
     assert f"**Last Asked For:** `{ASKED}`" in page
     assert "**Asked In This Session:** `continue please`" in page
     assert "- `half.py` (modified, uncommitted)" in page
     assert "Continue: `Fix race condition in cache`; done so far: `Commit: Guard the cache`" in page
-
-
-def test_progress_ends_the_recovery(claimed):
-    """A commit of the new session takes the task up; then its own words are what was asked for last."""
-    with Client(claimed) as client:
-        client.hook("on-prompt", prompt=ASKED)
-        claimed.stage.commit("cache.py", "lock = True\n", "Guard the cache")
-    with Client(claimed, "s2") as client:
-        started(client)
-        client.hook("on-prompt", prompt="continue please")
-        claimed.stage.commit("cache.py", "lock = 2\n", "Count")
-        client.hook("on-tool")
-        assert record_of(claimed)["state"] == "step_running"
-        client.hook("on-prompt", prompt="now the docs")
     assert record_of(claimed)["current_step"]["prompt"] == "now the docs"
 
 
@@ -98,34 +122,12 @@ def test_ordinary_end_is_no_crash(claimed):
     assert values["current_step"]["prompt"] == ASKED
 
 
-def test_end_of_another_session_excuses_nobody(claimed):
-    """Only the owner's own session can end in peace."""
-    with Client(claimed) as client:
-        client.hook("on-prompt", prompt=ASKED)
-        claimed.stage.commit("cache.py", "lock = True\n", "Guard the cache")
-        client.hook("on-tool")
-    with Client(claimed, "s9") as client:
-        client.hook("on-end", reason="other")
-    with Client(claimed, "s2") as client:
-        assert "State: recovering" in started(client)
-
-
-def test_step_just_begun_needs_no_human(claimed):
-    """With a clean tree and no commit nothing can be repeated."""
-    with Client(claimed) as client:
-        client.hook("on-prompt", prompt=ASKED)
-    with Client(claimed, "s2") as client:
-        told = started(client)
-    assert "State: recovering" in told
-    assert "A human must act" not in told
-
-
 def test_prompt_that_leads_to_a_claim_is_kept(theatre):
     """What was asked for before there was a record is in it once there is."""
     with Client(theatre, CLAUDECODE="1") as client:
         for _ in range(3):
             client.hook("on-prompt", prompt=f"Take issue 42. {ASKED}")
-        assert client.line("agent-sync claim 42").status == 0
+        assert client.do("claim", "42").status == 0
     assert ASKED in record_of(theatre)["current_step"]["prompt"]
 
 
@@ -138,7 +140,7 @@ def test_prompt_without_a_claim_is_forgotten(theatre):
         client.hook("on-end", reason="other")
         assert not spool.exists()
         client.hook("on-prompt", prompt="a private matter")
-        assert client.line("agent-sync claim 42").status == 0
+        assert client.do("claim", "42").status == 0
     assert record_of(theatre)["current_step"]["prompt"] == ""
 
 
@@ -172,24 +174,31 @@ def test_github_is_asked_again_before_a_crash_is_resumed(claimed):
         assert "State: recovering" in started(client)
         claimed.stage.control("DELETE", "faults")
         client.hook("on-prompt", prompt="continue please")
-        resumed = client.line("agent-sync resume")
+        resumed = client.do("resume")
     assert "Do not resume: issue #42 is closed." in resumed.stdout
     assert "## Current State: `awaiting_human`" in page_of(claimed)
 
 
 def test_second_live_session_is_warned(claimed):
-    """Two sessions in one worktree: the second one and its human are told."""
+    """Two sessions in one worktree: the second one and its human are told.
+
+    Both are killed: with a clean tree and no commit nothing can be repeated, so the next one needs no human.
+    """
     with Client(claimed) as first, Client(claimed, "s2") as second:
-        first.hook("on-prompt", prompt="go")
+        first.hook("on-prompt", prompt=ASKED)
         played = second.hook("session-start", source="startup")
     assert f"another session (process {first.pid})" in agent(played)
     assert "another session" in human(played)
+    with Client(claimed, "s3") as client:
+        told = started(client)
+    assert "State: recovering" in told
+    assert "A human must act" not in told
 
 
 def test_validation_that_outlives_its_client_is_waited_for(claimed):
     """The client died, its validation did not: nothing has crashed, and what comes of it counts."""
     command = "until test -e .git/may-end; do sleep 0.1; done"
-    with Client(claimed) as client:
+    with sessions.Client(claimed) as client:
         client.hook("on-prompt", prompt=ASKED)
         begun = "until grep -qs step_validating $HOME/.atlas/workspaces/*/tasks/*/hook.json; do sleep 0.1; done"
         client.line(f'agent-sync validate -- "{command}" >/dev/null 2>&1 </dev/null & {begun}')
@@ -216,10 +225,10 @@ def wait_for(is_so):
 
 def test_writers_at_once_keep_their_order(claimed):
     """Time is taken under the lock: of many who write at once none seems to come from the past, so no interval is due."""
-    writers = [claimed.popen("checkpoint", f"note {number}") for number in range(12)]
-    for writer in writers:
-        writer.communicate(timeout=120)
-    assert {writer.returncode for writer in writers} == {0}
+    with ExitStack() as stack, ThreadPoolExecutor(12) as pool:
+        writers = [stack.enter_context(Client(claimed)) for _ in range(12)]
+        ran = list(pool.map(lambda writer, number: writer.do("checkpoint", f"note {number}"), writers, range(12)))
+    assert {one.status for one in ran} == {0}
     made = record_of(claimed)["checkpoints"]
     assert {point["trigger"] for point in made} == {"manual"}
     times = [point["created_at"] for point in made]
@@ -242,16 +251,14 @@ def test_each_step_has_its_own_request(theatre):
 
 
 def test_validate_again_runs_what_was_recorded(claimed):
-    """The form that HOOK.md prints runs the whole command again, and signs nothing else."""
+    """The form that HOOK.md prints runs the whole command again, and signs nothing else.
+
+    A command that somebody wrote into the record is not run; the edit is an event and stays visible.
+    """
     assert claimed.stage.command("validate", "--", "true && false").status == 1
     again = claimed.stage.command("validate")
     assert (again.status, "Running again: true && false" in again.stdout) == (1, True)
     assert [receipt["command"] for receipt in record_of(claimed)["receipts"]] == ["true && false"] * 2
-
-
-def test_edited_record_runs_nothing(claimed):
-    """A command that somebody wrote into the record is not run; the edit is an event and stays visible."""
-    assert claimed.stage.command("validate", "--", "false").status == 1
     (file,) = Path(claimed.stage.environment["HOME"]).glob(".atlas/workspaces/*/tasks/*/hook.json")
     file.write_text(file.read_text().replace('"description": "Fix', '"description": "Mix'))
     assert claimed.stage.command("record", "status").status == 5

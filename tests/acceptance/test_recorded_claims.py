@@ -1,14 +1,11 @@
 """The recovery record of a claim, from claim to close, through hooks and commands alone."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.clients import Client, shared_nursery
 from support.stage import agent
 
 
@@ -42,11 +39,17 @@ class Recorded:
 
 def kill_a_session(theatre) -> None:
     """Let a session begin, work and commit, and kill it as hard as can be."""
-    command = [sys.executable, "-c", _SESSION, str(theatre.stage.root)]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, env=theatre.stage.environment, stdin=pipe, stdout=pipe, text=True) as session:
-        assert session.stdout.readline() == "working\n"
-        os.kill(session.pid, signal.SIGKILL)
+    root, client = theatre.stage.root, Client(shared_nursery(), theatre.stage.root)
+
+    def hook(name: str, **values: str) -> None:
+        given = json.dumps({"cwd": str(root), "session_id": "s1"} | values)
+        assert client.do_there(root, theatre.stage.environment, name, stdin=given).status == 0
+
+    hook("session-start", source="startup")
+    hook("on-prompt", prompt="Fix the race")
+    theatre.stage.commit("more.py", "x = 1\n", "More")
+    hook("on-tool")
+    client.crash()
 
 
 @pytest.fixture
@@ -57,8 +60,11 @@ def recorded(theatre):
     return Recorded(theatre)
 
 
-def test_claim_starts_a_record(recorded):
-    """A claim starts a record with the template claim-to-close; the files are where and as they are documented."""
+def test_claim_starts_a_record_and_release_abandons_it(recorded):
+    """A claim starts a record with the template claim-to-close; the files are where and as they are documented.
+
+    A claim that is given back leaves an abandoned record with the reason.
+    """
     values = recorded.values
     assert (values["version"], values["template"], values["state"]) == ("1.0", "claim-to-close", "step_running")
     assert [step["name"] for step in values["steps"]] == [
@@ -77,10 +83,16 @@ def test_claim_starts_a_record(recorded):
     assert modes == {"hook.json": 0o600, "HOOK.md": 0o600, "task.json": 0o600}
     assert directory.stat().st_mode & 0o777 == 0o700
     assert (directory / "task.log").exists()
+    recorded.theatre.stage.command("release", "--reason", "needs a decision")
+    assert recorded.values["state"] == "abandoned"
+    assert "needs a decision" in json.dumps(recorded.values["history"][-1])
 
 
 def test_every_word_has_its_producer(recorded):
-    """What the agent said, what the human asked and which files were touched come from the hooks and from git."""
+    """What the agent said, what the human asked and which files were touched come from the hooks and from git.
+
+    A stop with nothing to do is quick, and what was said in it is on record at the next look.
+    """
     theatre = recorded.theatre
     (theatre.stage.root / "cache.py").write_text("lock = True\n")
     theatre.hook("on-prompt", stdin='{"session_id": "s1", "prompt": "Fix the race"}')
@@ -90,11 +102,6 @@ def test_every_word_has_its_producer(recorded):
     assert step["files_touched"] == ["cache.py"]
     assert recorded.values["owner"]["session_id"] == "s1"
     assert "I added the lock." in recorded.page
-
-
-def test_words_of_quiet_hooks_are_not_lost(recorded):
-    """A stop with nothing to do is quick, and what was said in it is on record at the next look."""
-    theatre = recorded.theatre
     for text in ("one", "two", "three", "four"):
         theatre.hook("on-stop", stdin=json.dumps({"cwd": str(theatre.stage.root), "last_assistant_message": text}))
     theatre.stage.command("status", "--offline")
@@ -152,13 +159,6 @@ def test_record_follows_the_claim_to_its_close(recorded):
     ]
     assert {"git_commit", "git_push", "pr_created", "step_complete"} <= set(recorded.triggers())
     assert "nothing to do" in recorded.page.lower()
-
-
-def test_release_abandons_the_record(recorded):
-    """A claim that is given back leaves an abandoned record with the reason."""
-    recorded.theatre.stage.command("release", "--reason", "needs a decision")
-    assert recorded.values["state"] == "abandoned"
-    assert "needs a decision" in json.dumps(recorded.values["history"][-1])
 
 
 def test_gate_runs_leave_signed_receipts(theatre):
@@ -219,8 +219,7 @@ def test_recovery_asks_github_first(recorded, act):
     """What is closed or merged meanwhile is not resumed."""
     theatre = recorded.theatre
     theatre.stage.commit("cache.py", "lock = True\n", "Add a lock")
-    theatre.stage.command("handoff", "--later", "--summary", "Fix the race")
-    theatre.hook("on-stop")
+    theatre.stage.command("handoff", "--summary", "Fix the race")
     kill_a_session(theatre)
     theatre.stage.act(act, **({"issue": 42} if act == "close_issue" else {"pull": 45, "method": "squash"}))
     theatre.hook("session-start")
@@ -240,21 +239,6 @@ def test_commits_in_a_worktree_of_its_own_are_checkpoints(theatre):
     there.command("handoff", "--summary", "Fix the race")
     found = json.loads(there.command("record", "checkpoints", "--json").stdout)
     assert [one["description"] for one in found if one["trigger"] == "git_commit"] == ["Commit: Lock the cache"]
-
-
-_SESSION = """
-import subprocess, sys, json
-root = sys.argv[1]
-def hook(name, **values):
-    subprocess.run([sys.executable, "-m", "agent_sync", name], input=json.dumps({"cwd": root, "session_id": "s1"} | values), text=True, cwd=root, check=True, capture_output=True)
-hook("session-start", source="startup")
-hook("on-prompt", prompt="Fix the race")
-open(root + "/more.py", "w").write("x = 1\\n")
-subprocess.run("git add -A && git commit -q -m More", shell=True, cwd=root, check=True)
-hook("on-tool")
-print("working", flush=True)
-sys.stdin.read()
-"""
 
 
 def test_claim_that_is_closing_begins_no_record(tasks):

@@ -30,29 +30,27 @@ def claimed(theatre):
     return theatre
 
 
-@pytest.mark.parametrize("hook", ["on-prompt", "on-tool"])
-def test_first_event_of_the_next_session_owns_the_task(claimed, hook):
-    """After a crash the first event takes the task over, however quiet it was before; only progress ends the advice."""
-    with Client(claimed) as client:
-        work_until_quiet(claimed, client, hook)
-    with Client(claimed, "s2") as client:
-        client.hook("session-start", source="startup")
-        assert record_of(claimed)["state"] == "recovering"
-        client.hook(hook, prompt="go on")
-        values = record_of(claimed)
-        assert (values["state"], values["owner"]["pid"]) == ("recovering", client.pid)
-        claimed.stage.commit("cache.py", "lock = False\n", "Mend the lock")
-        client.hook(hook, prompt="go on")
-        assert record_of(claimed)["state"] == "step_running"
+def test_first_event_of_the_next_session_owns_the_task(claimed):
+    """After a crash the first event takes the task over, however quiet it was before; only progress ends the advice.
 
-
-def test_task_recovered_by_command_is_resumed_by_command(claimed):
-    """A crash that was noted from a terminal is over when whoever works on the task says so."""
+    A crash that was noted from a terminal is over when whoever works on the task says so.
+    """
     with Client(claimed) as client:
-        work_until_quiet(claimed, client)
+        work_until_quiet(claimed, client, "on-prompt")
+    for session_id, hook, next_hook in (("s2", "on-prompt", "on-tool"), ("s3", "on-tool", "on-prompt")):
+        with Client(claimed, session_id) as client:
+            client.hook("session-start", source="startup")
+            assert record_of(claimed)["state"] == "recovering"
+            client.hook(hook, prompt="go on")
+            values = record_of(claimed)
+            assert (values["state"], values["owner"]["pid"]) == ("recovering", client.pid)
+            claimed.stage.commit("cache.py", "lock = False\n", "Mend the lock")
+            client.hook(hook, prompt="go on")
+            assert record_of(claimed)["state"] == "step_running"
+            work_until_quiet(claimed, client, next_hook)
     claimed.stage.command("hook", "recover")
     assert record_of(claimed)["state"] == "recovering"
-    with Client(claimed, "s2") as client:
+    with Client(claimed, "s4") as client:
         client.hook("on-prompt", prompt="go on")
         assert record_of(claimed)["state"] == "recovering"
         assert client.line("agent-sync resume").status == 0
@@ -60,20 +58,18 @@ def test_task_recovered_by_command_is_resumed_by_command(claimed):
 
 
 def test_next_session_owns_the_task_without_a_crash(claimed):
-    """Where the session before still lives, the next one owns the task from its first prompt on."""
+    """Where the session before still lives, the next one owns the task from its first prompt on.
+
+    A command that it runs by `timeout` or the like is its own, and it has not crashed after it.
+    """
     with Client(claimed) as first, Client(claimed, "s2") as second:
         work_until_quiet(claimed, first)
+        assert record_of(claimed)["owner"]["pid"] == first.pid
         second.hook("session-start", source="startup")
         second.hook("on-prompt", prompt="hello")
         assert record_of(claimed)["owner"]["pid"] == second.pid
-
-
-def test_program_around_a_command_is_not_the_owner(claimed):
-    """A command run by `timeout` or the like belongs to the session it is run in, which has not crashed after it."""
-    with Client(claimed) as client:
-        client.hook("on-prompt", prompt="go")
-        assert client.line("env X=1 timeout 60 agent-sync checkpoint half").status == 0
-        assert record_of(claimed)["owner"]["pid"] == client.pid
+        assert second.line("env X=1 timeout 60 agent-sync checkpoint half").status == 0
+        assert record_of(claimed)["owner"]["pid"] == second.pid
 
 
 def test_silent_github_does_not_hide_a_crash(claimed):

@@ -6,7 +6,7 @@ import shutil
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-import pytest
+from support.neighbours import wait_until
 from support.stage import Theatre, agent, human
 
 FUTURE = "2100-01-01T00:00:00Z"
@@ -26,19 +26,24 @@ def test_01_no_request_when_there_is_nothing_to_do(theatre):
     assert theatre.hook("on-stop").requests == 0
 
 
-def test_02_no_checks_are_not_green(theatre):
-    """A pull request without checks is never called green."""
+def test_02_and_14_no_checks_are_not_green_and_inside_the_backoff_no_request(theatre):
+    """A pull request without checks is never called green; inside the backoff nothing is asked."""
     opened(theatre)
-    assert "no checks reported yet" in agent(theatre.hook("on-idle"))
+    looked = theatre.hook("on-idle")
+    assert ("no checks reported yet" in agent(looked), looked.requests) == (True, 1)
+    assert theatre.hook("on-idle").requests == 0
 
 
-def test_03_agent_field_is_cleared(theatre):
-    """The Agent field is empty after the close, and the close does not hang on it."""
+def test_03_and_16_agent_field_is_cleared_and_merging_leaves_closing_to_the_human(theatre):
+    """The body refers to the issue without closing it; the close posts its comment and empties the Agent field."""
     theatre.stage.act("set_field", issue=42, field="Agent", value="test")
     opened(theatre)
+    assert "Refs #42" in theatre.pulls()[0]["body"]
     theatre.stage.act("merge_pull", pull=45, method="merge")
+    assert theatre.issue()["state"] == "open"
     theatre.hold(phase="done", pr_number=45)
     theatre.hook("on-stop")
+    assert [comment.split("\n")[0] for comment in theatre.comments()] == ["Completed in #45"]
     assert "Agent" not in theatre.card()
     assert theatre.stage.claim() is None
 
@@ -55,35 +60,31 @@ def test_04_no_remote_is_a_message_not_a_block(theatre):
     assert "origin" in human(played)
 
 
-@pytest.mark.parametrize("suffix", ["", ".git", "/"])
-def test_05_repository_is_read_from_every_form_of_address(theatre, suffix):
+def test_05_repository_is_read_from_every_form_of_address(theatre):
     """With or without .git, with a slash: always this repository, never a guess."""
-    theatre.git("remote", "set-url", "origin", f"{theatre.stage.url}/octo/demo{suffix}")
-    theatre.hold()
-    theatre.stage.command("done", "--later", "--yes")
-    theatre.hook("on-stop")
-    assert theatre.issue()["state"] == "closed"
+    for issue, suffix in ((41, ""), (42, ".git"), (43, "/")):
+        theatre.git("remote", "set-url", "origin", f"{theatre.stage.url}/octo/demo{suffix}")
+        theatre.hold(issue_number=issue)
+        theatre.stage.command("done", "--later", "--yes")
+        theatre.hook("on-stop")
+        assert theatre.issue(issue)["state"] == "closed", suffix
 
 
-def test_06_old_pull_request_of_the_branch_is_not_adopted(theatre):
-    """A branch that is used again gets a new pull request, not its old one."""
+def test_06_old_pull_requests_of_the_branch_are_not_adopted(theatre):
+    """A branch that is used again gets a new pull request, whether its old one was closed or merged."""
     opened(theatre)
     theatre.stage.act("close_pull", pull=45)
     (theatre.stage.root / ".agent-claim.json").unlink()
     theatre.stage.commit("more.txt", "more\n", "More")
     theatre.hold(phase="ready_for_pr", summary="Again", agent_id="another")
     assert "PR #46 created" in human(theatre.hook("on-stop"))
-
-
-def test_06_merged_pull_request_of_an_earlier_round_is_not_adopted(theatre):
-    """The same hand-written claim once more, with new commits: they get a pull request of their own."""
-    opened(theatre)
-    theatre.stage.act("merge_pull", pull=45, method="squash")
+    # The same hand-written claim once more, with new commits: they get a pull request of their own.
+    theatre.stage.act("merge_pull", pull=46, method="squash")
     (theatre.stage.root / ".agent-claim.json").unlink()
     (theatre.stage.root / ".git" / "agentsync" / "claim.base.json").unlink()
-    theatre.stage.commit("more.txt", "more\n", "More")
-    theatre.hold(phase="ready_for_pr", summary="Again")
-    assert "PR #46 created" in human(theatre.hook("on-stop"))
+    theatre.stage.commit("most.txt", "most\n", "Most")
+    theatre.hold(phase="ready_for_pr", summary="Again", agent_id="another")
+    assert "PR #47 created" in human(theatre.hook("on-stop"))
 
 
 def test_07_unknown_status_is_not_recorded_as_synced(theatre):
@@ -108,13 +109,11 @@ def test_08_failures_are_said_with_exit_0(theatre):
 def test_09_done_written_during_a_slow_poll_survives(theatre):
     """The agent's done is not overwritten by a poll that began before it."""
     opened(theatre)
-    theatre.fault("delay:2", operation="Poll")
+    theatre.fault("delay:1", operation="Poll")
     process = theatre.popen("on-idle")
     process.stdin.write(b"{}")
     process.stdin.close()
-    while "Poll" not in theatre.operations() and process.poll() is None:
-        if (theatre.stage.root / ".git/agentsync/actor.lock").exists():
-            break
+    wait_until(lambda: not theatre.faults_left())
     claim = theatre.stage.claim() | {"phase": "done"}
     (theatre.stage.root / ".agent-claim.json").write_text(json.dumps(claim))
     process.wait(timeout=30)
@@ -139,43 +138,38 @@ def test_11_large_boards_are_counted_whole(theatre):
     assert played.requests == 1
 
 
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        ("{", "is not valid JSON"),
-        ("[]", "holds a list, not an object"),
-        ("", "is not valid JSON"),
-        ('{"schema_version": 99}', "schema_version is 99"),
-        ('{"schema_version": 1, "issue_number": 42, "phase": "redy"}', 'phase is "redy"; allowed: coding'),
-    ],
-)
-def test_12_unusable_file_is_reported_and_kept(theatre, content, says):
+UNUSABLE = {
+    "{": "is not valid JSON",
+    "[]": "holds a list, not an object",
+    "": "is not valid JSON",
+    '{"schema_version": 99}': "schema_version is 99",
+    '{"schema_version": 1, "issue_number": 42, "phase": "redy"}': 'phase is "redy"; allowed: coding',
+}
+
+
+def test_12_unusable_file_is_reported_and_kept(theatre):
     """A broken, empty, newer or misspelt file is reported exactly, kept, and nothing is asked of GitHub."""
     file = theatre.stage.root / ".agent-claim.json"
-    file.write_text(content)
-    played = theatre.hook("on-stop")
-    assert says in human(played)
-    assert (content, 0) == (file.read_text(), played.requests)
+    for content, says in UNUSABLE.items():
+        file.write_text(content)
+        played = theatre.hook("on-stop")
+        assert says in human(played), content
+        assert (content, 0) == (file.read_text(), played.requests)
 
 
-@pytest.mark.parametrize("zone", ["UTC", "America/Los_Angeles", "Asia/Tokyo"])
-def test_13_backoff_knows_no_time_zone(theatre, zone):
+def test_13_backoff_knows_no_time_zone(theatre):
     """The backoff is the same in every zone, and a stamp from the future does not stop polling."""
     opened(theatre)
-    theatre.hook("on-idle", TZ=zone)
-    first = theatre.stage.claim()["last_check_poll"]
-    theatre.hook("on-idle", TZ=zone)
-    assert theatre.stage.claim()["last_check_poll"] == first
-    theatre.hold(phase="pr_created", pr_number=45, last_check_poll=FUTURE, agent_id="x")
-    theatre.hook("on-idle", TZ=zone)
-    assert theatre.stage.claim()["last_check_poll"] != FUTURE
-
-
-def test_14_inside_the_backoff_no_request(theatre):
-    """Inside the backoff nothing is asked."""
-    opened(theatre)
-    assert theatre.hook("on-idle").requests == 1
-    assert theatre.hook("on-idle").requests == 0
+    for zone in ("UTC", "America/Los_Angeles", "Asia/Tokyo"):
+        theatre.hold(phase="pr_created", pr_number=45, agent_id="x")
+        theatre.hook("on-idle", TZ=zone)
+        first = theatre.stage.claim()["last_check_poll"]
+        assert first, zone
+        theatre.hook("on-idle", TZ=zone)
+        assert theatre.stage.claim()["last_check_poll"] == first, zone
+        theatre.hold(phase="pr_created", pr_number=45, last_check_poll=FUTURE, agent_id="x")
+        theatre.hook("on-idle", TZ=zone)
+        assert theatre.stage.claim()["last_check_poll"] != FUTURE, zone
 
 
 def test_15_hung_request_ends_at_our_own_limit(theatre):
@@ -187,17 +181,6 @@ def test_15_hung_request_ends_at_our_own_limit(theatre):
     assert played.status == 0
     assert "ran out of time" in human(played)
     assert played.ms < 20_000
-
-
-def test_16_merging_leaves_closing_to_the_human(theatre):
-    """The body refers to the issue without closing it, and the closing comment is posted."""
-    opened(theatre)
-    assert "Refs #42" in theatre.pulls()[0]["body"]
-    theatre.stage.act("merge_pull", pull=45, method="merge")
-    assert theatre.issue()["state"] == "open"
-    theatre.hold(phase="done", pr_number=45)
-    theatre.hook("on-stop")
-    assert [comment.split("\n")[0] for comment in theatre.comments()] == ["Completed in #45"]
 
 
 def test_17_empty_board_suggests_nothing(theatre):
@@ -231,21 +214,18 @@ def test_19_unreadable_state_is_not_taken_for_unmerged(theatre):
     assert before == theatre.stage.claim()
 
 
-def test_20_watcher_sleeps_what_is_left_of_the_backoff(theatre):
-    """A watcher that begins inside the backoff looks when that is over, and not a whole backoff later."""
+def test_20_watcher_sleeps_what_is_left_of_the_backoff_and_the_human_reads_it(theatre):
+    """A watcher that begins inside the backoff looks when that is over, and not a whole backoff later.
+
+    What the agent was woken with is told to the human once when the woken turn ends, and costs no further turn.
+    """
     opened(theatre)
     theatre.stage.act("add_check", pull=45, name="unit", status="completed", conclusion="failure")
     theatre.edit_claim(last_check_poll=(datetime.now(UTC) - timedelta(seconds=115)).isoformat())
     woken = theatre.hook("on-idle", "--rewake")
     assert (woken.status, '1 FAILED — "unit"' in woken.stderr) == (2, True)
     assert woken.ms < 90_000
-
-
-def test_20_human_reads_it_when_the_woken_turn_ends(theatre):
-    """What the agent was woken with is told to the human once, and costs no further turn."""
-    opened(theatre)
-    theatre.stage.act("add_check", pull=45, name="unit", status="completed", conclusion="failure")
-    assert "Fixes are published by `agent-sync handoff`." in theatre.hook("on-idle", "--rewake").stderr
+    assert "Fixes are published by `agent-sync handoff`." in woken.stderr
     ended = theatre.hook("on-stop")
     assert ('1 FAILED — "unit"' in human(ended), agent(ended)) == (True, "")
     assert theatre.hook("on-stop").stdout == ""
@@ -257,8 +237,8 @@ def test_20_polling_goes_on_in_an_idle_session(theatre):
     process = theatre.popen("on-idle", "--rewake")
     process.stdin.write(json.dumps({"cwd": os.fspath(theatre.stage.root), "session_id": "s"}).encode())
     process.stdin.close()
-    while not theatre.stage.claim().get("last_check_poll"):
-        assert process.poll() is None
+    wait_until(lambda: theatre.stage.claim().get("last_check_poll") or process.poll() is not None)
+    assert process.poll() is None
     theatre.stage.act("merge_pull", pull=45, method="merge")
     theatre.edit_claim(last_check_poll=None)
     assert process.wait(timeout=60) == 2

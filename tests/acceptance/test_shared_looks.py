@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Self
 
 import pytest
+from support.clones import with_variables
 from support.neighbours import INSIDE, SESSION, claimed, new_issues, wait_until
 from support.prove import PROVE
 from support.sessions import Client
@@ -14,7 +15,7 @@ from support.stage import Theatre
 
 from agent_sync.system import clock
 
-MANY = 10 if PROVE else 4
+MANY = 10 if PROVE else 3
 WAKE = 2
 # What a look of its own asks for, and what a shared one does.
 ALONE, TOGETHER = "Poll", "Claims"
@@ -29,8 +30,9 @@ def opened(theatre):
             found = claimed(theatre, client, *new_issues(theatre, count))
         for worktree in found:
             worktree.stage.commit(f"{worktree.stage.root.name}.txt", "work", "Work")
-            assert worktree.stage.command("handoff", "--summary", "Work", "--later").status == 0
-            assert worktree.stage.command("sync").status == 0
+            # A person's handoff opens the pull request at once.
+            person = with_variables(worktree, **dict.fromkeys(INSIDE, ""))
+            assert person.stage.command("handoff", "--summary", "Work").status == 0
             number = worktree.stage.claim()["pr_number"]
             worktree.stage.act("add_check", pull=number, name="unit", status="completed", conclusion="success")
             worktree.edit_claim(last_check_poll=None)
@@ -95,59 +97,64 @@ def have_looked(watchers, since):
     wait_until(lambda: all(watcher.is_asleep and watcher.looked_at > since for watcher in watchers))
 
 
-def test_many_watchers_ask_once_and_only_one_wakes(theatre, opened):
-    """Several claims fall due: one request for all; a failure wakes the session of its claim, which alone asks again."""
+def ago(seconds):
+    """Return a moment so long before now; a look is due two minutes after the last one."""
+    return clock.now() - timedelta(seconds=seconds)
+
+
+def test_watchers_ask_once_and_only_what_has_moved_is_asked_for_alone(theatre, opened):
+    """Claims that fall due are one request for all; an edit, a failure and a pause reach those whom they concern."""
     worktrees = opened(MANY)
     with ExitStack() as stack:
         watchers = watched(stack, worktrees)
-        theatre.stage.control("DELETE", "requests")
-        due = clock.now() - timedelta(seconds=115)
-        look_at(worktrees, due)
-        have_looked(watchers, due)
-        assert looks(theatre) == [TOGETHER]
-        assert len({watcher.looked_at for watcher in watchers}) == 1
-
-        number = worktrees[3].stage.claim()["pr_number"]
-        theatre.stage.act("add_check", pull=number, name="lint", status="completed", conclusion="failure")
-        theatre.stage.control("DELETE", "requests")
-        due = clock.now() - timedelta(seconds=115)
-        look_at(worktrees, due)
-        assert watchers[3].process.wait(120) == WAKE
-        assert watchers[3].process.stderr
-        assert '"lint"' in watchers[3].process.stderr.read().decode()
-        others = watchers[:3] + watchers[4:]
-        have_looked(others, due)
-        assert looks(theatre) == [TOGETHER, ALONE]
-        assert all(watcher.process.poll() is None for watcher in others)
+        look_together_at_different_moments(theatre, watchers)
+        look_alone_after_an_edit(theatre, watchers[0])
+        failed, others = watchers[-1], watchers[:-1]
+        wake_by_a_failure(theatre, failed, others)
+        pause_together(theatre, others)
 
 
-def test_watchers_of_different_moments_come_together(theatre, opened):
-    """Whoever falls due takes along what falls due soon: the other one takes the answer, and both stay together."""
-    worktrees = opened(2)
-    with ExitStack() as stack:
-        watchers = watched(stack, worktrees)
-        theatre.stage.control("DELETE", "requests")
-        now = clock.now()
-        look_at(worktrees[1:], now - timedelta(seconds=100))
-        look_at(worktrees[:1], now - timedelta(seconds=110))
-        have_looked(watchers, now)
-        assert looks(theatre) == [TOGETHER]
-        assert watchers[0].looked_at == watchers[1].looked_at
+def look_together_at_different_moments(theatre, watchers):
+    """Whoever falls due takes along what falls due soon: the others take the answer, and all stay together."""
+    theatre.stage.control("DELETE", "requests")
+    now = clock.now()
+    look_at([watcher.worktree for watcher in watchers[1:]], ago(104))
+    look_at([watchers[0].worktree], ago(114))
+    have_looked(watchers, now)
+    assert looks(theatre) == [TOGETHER]
+    assert len({watcher.looked_at for watcher in watchers}) == 1
 
 
-def test_edited_moment_and_rate_limit(theatre, opened):
-    """A moment of the last look that a person takes out is a look of its own; a pause is noted by all who share it."""
-    worktrees = opened(2)
-    with ExitStack() as stack:
-        watchers = watched(stack, worktrees)
-        theatre.stage.control("DELETE", "requests")
-        now = clock.now()
-        worktrees[0].edit_claim(last_check_poll=None)
-        wait_until(lambda: worktrees[0].stage.claim()["last_check_poll"])
-        have_looked(watchers[:1], now)
-        assert looks(theatre) == [ALONE]
-        theatre.stage.control("DELETE", "requests")
-        theatre.fault("secondary_limit", operation=TOGETHER)
-        look_at(worktrees, clock.now() - timedelta(seconds=116))
-        wait_until(lambda: all(worktree.stage.claim().get("not_before") for worktree in worktrees))
-        assert looks(theatre) == [TOGETHER]
+def look_alone_after_an_edit(theatre, watcher):
+    """A moment of the last look that a person takes out is a look of its own."""
+    theatre.stage.control("DELETE", "requests")
+    now = clock.now()
+    watcher.worktree.edit_claim(last_check_poll=None)
+    wait_until(lambda: watcher.worktree.stage.claim()["last_check_poll"])
+    have_looked([watcher], now)
+    assert looks(theatre) == [ALONE]
+
+
+def wake_by_a_failure(theatre, failed, others):
+    """Several claims fall due: one request for all; a failure wakes the session of its claim, which alone asks again."""
+    number = failed.worktree.stage.claim()["pr_number"]
+    theatre.stage.act("add_check", pull=number, name="lint", status="completed", conclusion="failure")
+    theatre.stage.control("DELETE", "requests")
+    due = ago(116)
+    look_at([failed.worktree, *(watcher.worktree for watcher in others)], due)
+    assert failed.process.wait(120) == WAKE
+    assert failed.process.stderr
+    assert '"lint"' in failed.process.stderr.read().decode()
+    have_looked(others, due)
+    assert looks(theatre) == [TOGETHER, ALONE]
+    assert len({watcher.looked_at for watcher in others}) == 1
+    assert all(watcher.process.poll() is None for watcher in others)
+
+
+def pause_together(theatre, watchers):
+    """A pause that GitHub asks for is noted by all who share the look."""
+    theatre.stage.control("DELETE", "requests")
+    theatre.fault("secondary_limit", operation=TOGETHER)
+    look_at([watcher.worktree for watcher in watchers], ago(116))
+    wait_until(lambda: all(watcher.worktree.stage.claim().get("not_before") for watcher in watchers))
+    assert looks(theatre) == [TOGETHER]

@@ -2,13 +2,21 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
+from dataclasses import replace
 
 import pytest
-from support.stage import agent
+from support.clients import Client, shared_nursery
+from support.prove import PROVE
+from support.stage import QuickStage, agent
 from support.team import issues_of, team_at
 
 API, WEB = "acme/api", "acme/web"
 SESSION = {"CLAUDECODE": "1"}
+# In each repository: how many claim at once, and how many of them go on to the close.
+AGENTS, TO_THE_END = (5, 5) if PROVE else (3, 1)
+# The issues of the highest priority, but for the bot's #3, and the first of the next.
+HIGHEST, NEXT = (1, 4, 7, 10), 2
 
 
 @pytest.fixture
@@ -21,14 +29,20 @@ def team(tmp_path):
 def claimed_at_once(members):
     """Let everybody run `claim --next` at the same moment; return the number each one got."""
 
-    def take(member):
-        process = member.popen("claim", "--next", "--json")
-        stdout, stderr = process.communicate(timeout=300)
-        assert process.returncode == 0, stderr.decode()
+    def take(stage):
+        status, stdout, stderr = stage.run("claim", "--next", "--json", stdin="")
+        assert status == 0, stderr
         return json.loads(stdout)["claim"]["issue_number"]
 
-    with ThreadPoolExecutor(len(members)) as pool:
-        return list(pool.map(take, members))
+    with ExitStack() as clients, ThreadPoolExecutor(len(members)) as pool:
+        # A client runs one command at a time.
+        stages = [
+            replace(stage, client=clients.enter_context(closing(Client(shared_nursery(), stage.root))))
+            if isinstance(stage, QuickStage)
+            else stage
+            for stage in (member.stage for member in members)
+        ]
+        return list(pool.map(take, stages))
 
 
 def play_to_the_end(member, repository):
@@ -47,34 +61,41 @@ def play_to_the_end(member, repository):
     return pull
 
 
-def test_ten_agents_on_one_board(team):
-    """Ten agents claim at once and play to the close; each repository's issues are its own, none is taken twice."""
+def test_many_agents_on_one_board(team):
+    """Agents claim at once and play to the close; each repository's issues are its own, none is taken twice."""
     members = {
-        repository: [team.member(f"{repository[5:]}{n}", repository, **SESSION) for n in range(5)]
+        repository: [team.member(f"{repository[5:]}{n}", repository, **SESSION) for n in range(AGENTS)]
         for repository in (API, WEB)
     }
     everybody = [member for pair in zip(*members.values(), strict=True) for member in pair]
+    # One agent more than there are issues of the highest priority.
+    for repository in (API, WEB):
+        for number in HIGHEST[AGENTS - 1 :]:
+            everybody[0].stage.act("close_issue", repo=repository, issue=number)
     before = everybody[0].stage.world()
     numbers = claimed_at_once(everybody)
     got = {API: numbers[0::2], WEB: numbers[1::2]}
     for repository in (API, WEB):
-        # The four of the highest priority, then the first of the next; the bot's #3 is nobody's.
-        assert sorted(got[repository]) == [1, 2, 4, 7, 10]
+        assert sorted(got[repository]) == sorted((*HIGHEST[: AGENTS - 1], NEXT))
         for member, number in zip(members[repository], got[repository], strict=True):
             issue = issues_of(member.stage.world(), repository)[number]
             assert (issue["assignees"], issue["card"]["Status"]) == (["octo"], "In Progress")
-    pulls = {repository: [play_to_the_end(one, repository) for one in members[repository]] for repository in members}
+    between = everybody[0].stage.world()
+    pulls = {
+        repository: [play_to_the_end(one, repository) for one in members[repository][:TO_THE_END]]
+        for repository in members
+    }
     world = everybody[0].stage.world()
     for repository in (API, WEB):
-        was, now = issues_of(before, repository), issues_of(world, repository)
+        was, held, now = (issues_of(one, repository) for one in (before, between, world))
         for number, issue in now.items():
-            if number in got[repository]:
+            if number in got[repository][:TO_THE_END]:
                 assert (issue["state"], issue["card"]["Status"]) == ("closed", "Done")
             else:
-                assert issue == was[number]
+                assert issue == (held if number in got[repository] else was)[number]
         merged = {pull["number"]: pull for pull in world["pulls"] if pull["repo"] == repository}
         assert set(merged) == set(pulls[repository])
-        for pull, number in zip(pulls[repository], got[repository], strict=True):
+        for pull, number in zip(pulls[repository], got[repository][:TO_THE_END], strict=True):
             assert (merged[pull]["merged"], merged[pull]["title"]) == (True, f"Do {number} of {repository}")
         claims = {ref["name"] for ref in world["refs"] if ref["repo"] == repository and "/claims/" in ref["name"]}
         assert claims == {f"refs/agentsync/claims/{number}" for number in got[repository]}
@@ -117,22 +138,22 @@ def test_the_board_names_other_repositories(team):
     assert names == {(repository, number) for repository in (API, WEB) for number in range(1, 13)}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "status", "says"),
-    [
-        (["acme/web#1"], 2, "acme/web#1 is an issue of acme/web; this is a clone of acme/api."),
-        (["acme/api#5"], 1, "Issue #5 is blocked by acme/web#5."),
-        (["3"], 3, "Issue #3 is held by copilot-swe-agent."),
-    ],
-)
-def test_what_belongs_to_others_is_refused(team, arguments, status, says):
+OF_OTHERS = {
+    "acme/web#1": (2, "acme/web#1 is an issue of acme/web; this is a clone of acme/api."),
+    "acme/api#5": (1, "Issue #5 is blocked by acme/web#5."),
+    "3": (3, "Issue #3 is held by copilot-swe-agent."),
+}
+
+
+def test_what_belongs_to_others_is_refused(team):
     """An issue of another repository, one blocked from there, and one that a bot works on are not taken."""
     api = team.member("api", API)
     api.stage.act("block_issue", repo=API, issue=5, blocked_by="acme/web#5")
     before = api.stage.world()
-    played = api.stage.command("claim", *arguments)
-    assert (played.status, says in played.stderr) == (status, True), played.stderr
-    assert api.stage.world() == before
+    for issue, (status, says) in OF_OTHERS.items():
+        played = api.stage.command("claim", issue)
+        assert (issue, played.status, says in played.stderr) == (issue, status, True), played.stderr
+        assert api.stage.world() == before
 
 
 def test_a_hidden_blocker_counts_and_a_hidden_parent_does_not(team):

@@ -1,35 +1,66 @@
 """Two processes at the same moment on one claim."""
 
-import contextlib
 import json
+import signal
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
+from pathlib import Path
 
 import pytest
+from support.clients import Client, shared_nursery
+from support.stage import Theatre, quick
 
 PAIRS = [
     (("on-stop",), ("on-stop",)),
     (("on-stop",), ("on-idle",)),
     (("on-stop",), ("sync",)),
-    (("on-idle", "--rewake"), ("on-stop",)),
 ]
+WATCHING = (("on-idle", "--rewake"), ("on-stop",))
 
 
 def together(theatre, *commands):
-    """Start all commands at once and wait for them."""
-    started = [theatre.popen(*command) for command in commands]
-    for process in started:
-        process.stdin.write(json.dumps({"cwd": str(theatre.stage.root), "session_id": "s"}).encode())
-        process.stdin.close()
-    for process in started:
-        process.wait(timeout=60)
-        for stream in (process.stdout, process.stderr):
-            with contextlib.closing(stream):
-                stream.read()
-    return [process.returncode for process in started]
+    """Start all commands at once, each as a process of its own, and wait for them."""
+    stage, given = theatre.stage, json.dumps({"cwd": str(theatre.stage.root), "session_id": "s"})
+
+    def play(client, command):
+        return client.do_there(stage.root, stage.environment, *command, stdin=given).status
+
+    with ExitStack() as stack, ThreadPoolExecutor(len(commands)) as pool:
+        clients = [stack.enter_context(closing(Client(shared_nursery(), stage.root))) for _ in commands]
+        return list(pool.map(play, clients, commands))
+
+
+def wait_until(is_so, process):
+    """Wait for what a process does that goes on meanwhile."""
+    while not is_so():
+        assert process.poll() is None
+        time.sleep(0.02)
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: " with ".join(" ".join(command) for command in pair))
-def test_one_opens_the_pull_request(theatre, pair):
-    """Whoever comes first opens the pull request; the other steps back."""
+def test_one_opens_the_pull_request_and_one_closes(theatre, pair):
+    """Whoever comes first opens the pull request, or closes; the other steps back.
+
+    After the close there is one comment and no trace of the file.
+    """
+    opens_once(theatre, pair)
+    theatre.stage.act("merge_pull", pull=45, method="merge")
+    theatre.hold(phase="done", pr_number=45)
+    together(theatre, *pair)
+    assert len(theatre.comments()) == 1
+    assert theatre.issue()["state"] == "closed"
+    assert theatre.stage.claim() is None
+
+
+def test_a_watcher_and_a_stop_open_one_pull_request(theatre):
+    """Whoever comes first opens it, also where the other goes on to watch."""
+    opens_once(theatre, WATCHING)
+
+
+def opens_once(theatre, pair):
+    """Let a pair of commands open the pull request."""
     theatre.work()
     theatre.hold(phase="ready_for_pr", summary="x")
     theatre.stage.act(
@@ -40,35 +71,16 @@ def test_one_opens_the_pull_request(theatre, pair):
     assert theatre.stage.claim()["pr_number"] == 45
 
 
-@pytest.mark.parametrize("pair", PAIRS[:3], ids=lambda pair: " with ".join(" ".join(command) for command in pair))
-def test_one_closes(theatre, pair):
-    """Whoever comes first closes; there is one comment and no trace of the file."""
-    theatre.work()
-    theatre.hold(phase="ready_for_pr", summary="x")
-    theatre.hook("on-stop")
-    theatre.stage.act("merge_pull", pull=45, method="merge")
-    theatre.hold(phase="done", pr_number=45)
-    together(theatre, *pair)
-    assert len(theatre.comments()) == 1
-    assert theatre.issue()["state"] == "closed"
-    assert theatre.stage.claim() is None
-
-
 def test_one_watcher_is_enough(theatre):
     """A second idle event does not start a second watcher."""
-    theatre.work()
-    theatre.hold(phase="ready_for_pr", summary="x")
-    theatre.hook("on-stop")
-    first = theatre.popen("on-idle", "--rewake")
-    first.stdin.write(b"{}")
-    first.stdin.close()
-    while not theatre.stage.claim().get("last_check_poll"):
-        assert first.poll() is None
+    ready(theatre)
+    first = started(theatre, "on-idle", "--rewake")
+    wait_until(lambda: theatre.stage.claim().get("last_check_poll"), first)
     assert together(theatre, ("on-idle", "--rewake")) == [0]
     theatre.edit_claim(last_check_poll=None)
-    while not theatre.stage.claim().get("last_check_poll"):
-        assert first.poll() is None
-    theatre.hook("on-idle", AGENT_SYNC_CHECKS_BACKOFF_S="0")
+    wait_until(lambda: theatre.stage.claim().get("last_check_poll"), first)
+    wait_until(lambda: is_at_rest(first), first)
+    quickly(theatre).hook("on-idle", AGENT_SYNC_CHECKS_BACKOFF_S="0")
     assert theatre.operations() == []
     first.terminate()
     assert first.wait(timeout=20) == 0
@@ -76,11 +88,28 @@ def test_one_watcher_is_enough(theatre):
     first.stderr.close()
 
 
+def is_at_rest(process):
+    """Tell whether a watcher sleeps until its next look: then it ends in peace when it is told to."""
+    if sys.platform != "linux":
+        time.sleep(1)
+        return True
+    of_process = Path(f"/proc/{process.pid}")
+    if b"asleep.py" not in (of_process / "cmdline").read_bytes():
+        return False
+    caught = next(line for line in (of_process / "status").read_text().splitlines() if line.startswith("SigCgt"))
+    return bool(int(caught.split()[1], 16) >> (signal.SIGTERM - 1) & 1)
+
+
+def quickly(theatre):
+    """Return the same clone with commands that load nothing: those that only prepare."""
+    return Theatre(quick(theatre.stage))
+
+
 def ready(theatre):
     """Open a pull request."""
     theatre.work()
     theatre.hold(phase="ready_for_pr", summary="x")
-    theatre.hook("on-stop")
+    quickly(theatre).hook("on-stop")
 
 
 def started(theatre, *arguments):
@@ -105,9 +134,8 @@ def test_consent_given_during_a_slow_look_stands(theatre):
     theatre.stage.act("merge_pull", pull=45, method="merge")
     theatre.fault("delay:2", operation="Poll")
     slow = started(theatre, "on-idle")
-    while not (theatre.stage.root / ".git/agentsync/actor.lock").exists():
-        assert slow.poll() is None
-    assert theatre.stage.command("done", "--later").status == 0
+    wait_until(lambda: not theatre.faults_left(), slow)
+    assert quickly(theatre).stage.command("done", "--later").status == 0
     ended(slow)
     assert theatre.stage.claim()["phase"] == "done"
 
@@ -118,9 +146,8 @@ def test_release_waits_for_a_hook_that_acts(theatre):
     theatre.hold(phase="ready_for_pr", summary="x")
     theatre.fault("delay:2", operation="OpenPull")
     slow = started(theatre, "on-stop")
-    while "Lookup" not in theatre.operations():
-        assert slow.poll() is None
-    refused = theatre.stage.command("release")
+    wait_until(lambda: not theatre.faults_left(), slow)
+    refused = quickly(theatre).stage.command("release")
     ended(slow)
     assert (refused.status, "PR #45 is open." in refused.stderr) == (1, True)
     assert theatre.stage.claim()["pr_number"] == 45
@@ -130,12 +157,11 @@ def test_watcher_leaves_when_its_session_is_gone(theatre):
     """A watcher whose reader is gone makes room for the next session's, which then wakes."""
     ready(theatre)
     orphan = started(theatre, "on-idle", "--rewake")
-    while not theatre.stage.claim().get("last_check_poll"):
-        assert orphan.poll() is None
+    wait_until(lambda: theatre.stage.claim().get("last_check_poll"), orphan)
     orphan.stderr.close()
     orphan.wait(timeout=30)
     orphan.stdout.close()
     theatre.stage.act("merge_pull", pull=45, method="merge")
     theatre.edit_claim(last_check_poll=None)
-    woken = theatre.hook("on-idle", "--rewake")
+    woken = quickly(theatre).hook("on-idle", "--rewake")
     assert (woken.status, "PR #45 merged!" in woken.stderr) == (2, True)

@@ -92,25 +92,22 @@ def test_trust_is_shown_given_and_taken_back(victim):
     assert json.loads(victim.hook("trust", "--show", "--json").stdout)["asked"][0]["approved"] is False
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
+def test_an_agent_cannot_approve(victim):
+    """Inside a session the decision is refused and nothing is written."""
+    brought(victim, ".agent-sync.toml", "[pr]\nrequire_gate = false\n")
+    before = (victim.stage.root / ".agent-sync.toml").read_bytes()
+    for arguments in (
         ["trust", "--yes"],
         ["trust", "--revoke"],
         ["config", "set", "pr.require_gate", "false"],
         ["config", "set", "--user", "board.ready", "Ready"],
-    ],
-    ids=" ".join,
-)
-def test_an_agent_cannot_approve(victim, arguments):
-    """Inside a session the decision is refused and nothing is written."""
-    brought(victim, ".agent-sync.toml", "[pr]\nrequire_gate = false\n")
-    before = (victim.stage.root / ".agent-sync.toml").read_bytes()
-    refused = victim.hook(*arguments, CLAUDECODE="1")
-    assert (refused.status, "error[humans-only]" in refused.stderr) == (1, True)
-    assert (victim.stage.root / ".agent-sync.toml").read_bytes() == before
-    assert not (victim.stage.root / ".git" / "agentsync" / "trust.json").exists()
-    assert "not approved  pr.require_gate = false" in victim.hook("trust", "--show", CLAUDECODE="1").stdout
+    ):
+        refused = victim.hook(*arguments, CLAUDECODE="1")
+        assert (refused.status, "error[humans-only]" in refused.stderr) == (1, True), arguments
+        assert (victim.stage.root / ".agent-sync.toml").read_bytes() == before, arguments
+        assert not (victim.stage.root / ".git" / "agentsync" / "trust.json").exists(), arguments
+        shown = victim.hook("trust", "--show", CLAUDECODE="1").stdout
+        assert "not approved  pr.require_gate = false" in shown, arguments
 
 
 def test_config_set_approves_what_it_wrote(victim):
@@ -153,25 +150,26 @@ def test_init_asks_nothing_new(victim):
 
 
 @pytest.mark.parametrize("kind", ["pipe", "link"])
-@pytest.mark.parametrize("command", [*HOOKS, "status", "next", "trust"])
-def test_a_settings_file_that_never_ends_is_refused_at_once(victim, kind, command):
+def test_a_settings_file_that_never_ends_is_refused_at_once(victim, kind):
     """Neither a pipe nor an endless file keeps a hook or command waiting; it says what is wrong."""
     file = victim.stage.root / ".agent-sync.toml"
     os.mkfifo(file) if kind == "pipe" else file.symlink_to("/dev/zero")
-    played = victim.hook(command, stdin=event(victim, command) if command in HOOKS else "")
-    assert played.status == (0 if command in HOOKS else 1)
-    if command in {"session-start", "on-stop"}:
-        assert ".agent-sync.toml cannot be read" in human(played)
-    if command not in HOOKS:
-        assert ".agent-sync.toml cannot be read" in played.stderr
+    for hook in HOOKS:
+        played = victim.hook(hook, stdin=event(victim, hook, session=hook))
+        assert played.status == 0, hook
+        assert hook not in {"session-start", "on-stop"} or ".agent-sync.toml cannot be read" in human(played), hook
+    for command in ("status", "next", "trust"):
+        played = victim.hook(command, stdin="")
+        assert (played.status, ".agent-sync.toml cannot be read" in played.stderr) == (1, True), command
 
 
-@pytest.mark.parametrize("marker", ["AGENT_SYNC_NESTED", "GAUNTLET_STOP_HOOK_ACTIVE"])
-@pytest.mark.parametrize("spelling", ["plain", "escaped"])
-def test_a_checkout_cannot_silence_the_hooks(victim, marker, spelling):
+def test_a_checkout_cannot_silence_the_hooks(victim):
     """The marker of a nested agent counts from the environment, not from the checkout's own settings."""
-    name = marker if spelling == "plain" else marker.replace("A", "\\u0041")
-    brought(victim, ".claude/settings.json", f'{{"env": {{"{name}": "1"}}}}')
-    said = human(victim.hook("session-start", stdin=event(victim, "session-start"), **{marker: "1"}))
-    assert said.startswith(f"agent-sync ignores {marker} in .claude/settings.json")
-    assert victim.hook("session-start", stdin=event(victim, "session-start", "s3"), **{marker: "2"}).stdout == ""
+    for marker in ("AGENT_SYNC_NESTED", "GAUNTLET_STOP_HOOK_ACTIVE"):
+        for spelled in (marker, marker.replace("A", "\\u0041")):
+            brought(victim, ".claude/settings.json", f'{{"env": {{"{spelled}": "1"}}}}')
+            start = event(victim, "session-start", session=spelled)
+            said = human(victim.hook("session-start", stdin=start, **{marker: "1"}))
+            assert said.startswith(f"agent-sync ignores {marker} in .claude/settings.json"), spelled
+            other = event(victim, "session-start", session=f"{spelled} 2")
+            assert victim.hook("session-start", stdin=other, **{marker: "2"}).stdout == "", spelled

@@ -63,7 +63,10 @@ def _copy_clone(url: str, root: Path) -> None:
 @contextmanager
 def clone_of_github() -> Iterator[Stage]:
     """Set up a local GitHub and a clone of it."""
-    with running("small") as server, tempfile.TemporaryDirectory(prefix="agent-sync-demo-") as directory:
+    with (
+        running("small") as server,
+        tempfile.TemporaryDirectory(prefix="agent-sync-demo-", ignore_cleanup_errors=True) as directory,
+    ):
         home, root = Path(directory, "home"), Path(directory, "demo")
         home.mkdir()
         _copy_clone(server.url, root)
@@ -135,6 +138,10 @@ class Theatre:
     def fault(self, fault: str, *, times: int = 1, **match: str) -> None:
         """Make the local GitHub misbehave."""
         self.stage.control("POST", "faults", {"match": match, "times": times, "fault": fault})
+
+    def faults_left(self) -> list[dict[str, Any]]:
+        """Return the trouble that no request has met yet; one that is delayed has met its own."""
+        return list(self.stage.control("GET", "faults"))
 
     def issue(self, number: int = 42) -> dict[str, Any]:
         """Return an issue as it is now."""
