@@ -71,18 +71,18 @@ def test_kill_at_any_system_call_leaves_old_or_new(repo, writer, record_property
     assert outcomes[True]
 
 
-@pytest.mark.parametrize(("call", "error"), FAILURES)
-def test_failing_call_leaves_old_or_new(repo, writer, call, error):
+def test_failing_call_leaves_old_or_new(repo, writer):
     """A disk that is full or broken costs the write, never the file."""
     store = ClaimStore(worktree(str(repo)), lambda: False)
     start_over(store)
     old = store.file.read_bytes()
     calls = writer.write()
     new = store.file.read_bytes()
-    for number in range(1, calls.count(call) + 1) if PROVE else {1, calls.count(call)}:
-        start_over(store)
-        writer.write("-e", f"inject={call}:error={error}:when={number}")
-        check(store, old, new)
+    for call, error in FAILURES:
+        for number in range(1, calls.count(call) + 1) if PROVE else {1, calls.count(call)}:
+            start_over(store)
+            writer.write("-e", f"inject={call}:error={error}:when={number}")
+            check(store, old, new)
 
 
 def test_kill_may_lose_consent_and_never_invents_it(repo):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.surroundings import NO_CERTIFICATES
 
 from agent_sync.emulator.server import Running, running
 
@@ -99,7 +100,7 @@ def server():
 def client(server: Running):
     import httpx
 
-    with httpx.Client(base_url=server.url, timeout=20) as http:
+    with httpx.Client(base_url=server.url, verify=NO_CERTIFICATES, timeout=20) as http:
         yield Client(http)
 
 
@@ -108,7 +109,7 @@ def team():
     """Return a client in front of a local GitHub with an organisation's two repositories."""
     import httpx
 
-    with running("team") as started, httpx.Client(base_url=started.url, timeout=20) as http:
+    with running("team") as started, httpx.Client(base_url=started.url, verify=NO_CERTIFICATES, timeout=20) as http:
         yield Client(http)
 
 

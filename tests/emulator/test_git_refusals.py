@@ -15,7 +15,7 @@ def signed_in(server, token=ANYONE):
 
 
 def test_git_has_to_sign_in(client, clone, server):
-    """Without credentials git is asked for some, and fails where nobody can type them."""
+    """Without credentials git is asked for some, and fails where nobody can type them; then the role decides."""
     sha = clone.commit()
     client.act("git_credentials", required=True)
     for command in (("push", "origin", "HEAD:refs/heads/work"), ("fetch", "origin")):
@@ -30,13 +30,16 @@ def test_git_has_to_sign_in(client, clone, server):
     assert "Invalid username or token." in wrong.stderr
     client.act("git_credentials", required=False)
     clone.git("fetch", "--quiet", "origin")
-
-
-def test_reading_may_stay_free(client, clone):
-    """A public repository can be fetched by anyone while pushing needs credentials."""
+    # A public repository can be fetched by anyone while pushing needs credentials.
     client.act("git_credentials", required=True, fetch=False)
     clone.git("fetch", "--quiet", "origin")
     assert "could not read Username" in clone.run("push", "origin", "HEAD:refs/heads/work").stderr
+    # Someone without a role is told who was denied what.
+    client.act("role", user="guest", role="read")
+    refused = clone.run("push", signed_in(server, "as:guest"), "HEAD:refs/heads/more")
+    assert "Permission to octo/demo.git denied to guest." in refused.stderr
+    readonly = clone.run("push", signed_in(server, "read-only"), "HEAD:refs/heads/more")
+    assert "Write access to repository not granted." in readonly.stderr
 
 
 def test_a_rule_says_why(client, clone):
@@ -72,17 +75,6 @@ def test_a_proxy_lets_only_the_working_branch_pass(client, clone):
     assert "The requested URL returned error: 403" in refused.stderr
     clone.git("push", "--quiet", "origin", "HEAD:refs/heads/claude/x")
     assert _refs(client)["refs/heads/claude/x"] == sha
-
-
-def test_no_role_no_push(client, clone, server):
-    """Someone without a role is told who was denied what."""
-    client.act("git_credentials", required=True)
-    client.act("role", user="guest", role="read")
-    clone.commit()
-    refused = clone.run("push", signed_in(server, "as:guest"), "HEAD:refs/heads/work")
-    assert "Permission to octo/demo.git denied to guest." in refused.stderr
-    readonly = clone.run("push", signed_in(server, "read-only"), "HEAD:refs/heads/work")
-    assert "Write access to repository not granted." in readonly.stderr
 
 
 def test_latency_is_for_git_too(client, clone):

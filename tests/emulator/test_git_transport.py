@@ -2,8 +2,6 @@ import base64
 import gzip
 import os
 
-import pytest
-
 
 def _refs(client):
     return {entry["name"]: entry["sha"] for entry in client.state()["refs"]}
@@ -60,17 +58,17 @@ def test_refusing_a_plain_prefix_covers_what_lies_below(client, clone):
     assert "Repository rule violations" in answer.json()["message"]
 
 
-@pytest.mark.parametrize("version", ["0", "1", "2"])
-def test_every_protocol_version(client, clone, version):
+def test_every_protocol_version(client, clone):
     """Clients of each protocol version can fetch."""
-    sha = client.act("push_commit", branch="other", content="y\n")["id"]
-    clone.git("-c", f"protocol.version={version}", "fetch", "--quiet", "origin", "other")
-    assert clone.git("rev-parse", "FETCH_HEAD") == sha
+    for version in ("0", "1", "2"):
+        sha = client.act("push_commit", branch="other", content=f"{version}\n")["id"]
+        clone.git("-c", f"protocol.version={version}", "fetch", "--quiet", "origin", "other")
+        assert clone.git("rev-parse", "FETCH_HEAD") == sha, version
 
 
 def test_large_chunked_push(client, clone):
     """A push too big for one buffer arrives in chunks and complete."""
-    (clone.path / "big.bin").write_bytes(os.urandom(3_000_000))
+    (clone.path / "big.bin").write_bytes(os.urandom(1_200_000))
     clone.git("add", "big.bin")
     clone.git("commit", "--quiet", "--message", "Big")
     clone.git("push", "--quiet", "origin", "HEAD:refs/heads/big")
@@ -90,15 +88,13 @@ def test_compressed_request_bodies(client):
     assert b"refs/heads/main" in answer.content
 
 
-@pytest.mark.parametrize(
-    ("token", "status"), [("bad-token", 401), ("read-only", 403), ("as:stranger", 200), ("anything", 200)]
-)
-def test_who_may_push(client, token, status):
+def test_who_may_push(client):
     """The token in HTTP Basic decides who pushes and whether they may."""
-    pair = base64.b64encode(f"x-access-token:{token}".encode()).decode()
-    path = "/octo/demo.git/info/refs?service=git-receive-pack"
-    answer = client.call("GET", path, headers={"authorization": f"Basic {pair}"})
-    assert answer.status_code == status
+    for token, status in {"bad-token": 401, "read-only": 403, "as:stranger": 200, "anything": 200}.items():
+        pair = base64.b64encode(f"x-access-token:{token}".encode()).decode()
+        path = "/octo/demo.git/info/refs?service=git-receive-pack"
+        answer = client.call("GET", path, headers={"authorization": f"Basic {pair}"})
+        assert answer.status_code == status, token
 
 
 def test_a_reader_cannot_push_but_can_fetch(client, clone):

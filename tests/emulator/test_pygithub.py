@@ -1,15 +1,24 @@
+from contextlib import ExitStack
+
 import pytest
 
 
-@pytest.fixture(params=["", "/api/v3"])
-def hub(request, server):
+@pytest.fixture
+def repos(server):
+    """Return the repository as PyGithub sees it at either address of the interface."""
     from github import Auth, Github
 
-    with Github(
-        auth=Auth.Token("any"), base_url=server.url + request.param, lazy=True, per_page=100, retry=None,
-        seconds_between_requests=None, seconds_between_writes=None, timeout=10,
-    ) as made:  # fmt: skip
-        yield made
+    with ExitStack() as stack:
+        hubs = [
+            stack.enter_context(
+                Github(
+                    auth=Auth.Token("any"), base_url=server.url + prefix, lazy=True, per_page=100, retry=None,
+                    seconds_between_requests=None, seconds_between_writes=None, timeout=10,
+                )
+            )
+            for prefix in ("", "/api/v3")
+        ]  # fmt: skip
+        yield [hub.get_repo("octo/demo") for hub in hubs]
 
 
 @pytest.fixture
@@ -21,36 +30,38 @@ def eager(server):
         yield made
 
 
-def test_lazy_issue_work(client, hub):
+def test_lazy_issue_work(client, repos):
     """PyGithub assigns, comments on, labels and closes an issue in one request each."""
-    issue = hub.get_repo("octo/demo").get_issue(42)
-    issue.add_to_assignees("mona")
-    issue.create_comment("Done")
-    issue.add_to_labels("bug")
-    issue.edit(state="closed", state_reason="completed")
-    assert [entry["operation"] for entry in client.requests()] == [
-        "issues/add-assignees", "issues/create-comment", "issues/add-labels", "issues/update",
-    ]  # fmt: skip
-    assert client.issue(42) == client.issue(42) | {
-        "state": "closed", "state_reason": "completed", "assignees": ["mona"], "labels": ["bug"],
-    }  # fmt: skip
+    for number, repo in zip((42, 43), repos, strict=True):
+        client.http.delete("/_emulator/requests")
+        issue = repo.get_issue(number)
+        issue.add_to_assignees("mona")
+        issue.create_comment("Done")
+        issue.add_to_labels("bug")
+        issue.edit(state="closed", state_reason="completed")
+        assert [entry["operation"] for entry in client.requests()] == [
+            "issues/add-assignees", "issues/create-comment", "issues/add-labels", "issues/update",
+        ]  # fmt: skip
+        assert client.issue(number) == client.issue(number) | {
+            "state": "closed", "state_reason": "completed", "assignees": ["mona"], "labels": ["bug"],
+        }  # fmt: skip
 
 
-def test_lazy_pull_work(client, hub):
+def test_lazy_pull_work(client, repos):
     """PyGithub opens, reads, checks and merges a pull request."""
-    client.act("push_commit", branch="work")
-    repo = hub.get_repo("octo/demo")
-    pull = repo.create_pull(base="main", head="work", title="Work", body="Closes #42", draft=False)
-    client.act("add_check", pull=pull.number, name="test", conclusion="success")
-    commit = repo.get_commit(pull.head.sha)
-    assert [run.conclusion for run in commit.get_check_runs()] == ["success"]
-    assert commit.get_combined_status().state == "pending"
-    assert repo.get_pull(pull.number).mergeable is True
-    assert [file.filename for file in pull.get_files()] == ["CHANGES.md"]
-    assert [entry.sha for entry in pull.get_commits()] == [pull.head.sha]
-    assert pull.merge(merge_method="squash").merged is True
-    assert repo.get_pull(pull.number).merged is True
-    assert client.issue(42)["state"] == "closed"
+    for number, repo in zip((42, 43), repos, strict=True):
+        client.act("push_commit", branch=f"work-{number}", path=f"{number}.txt")
+        pull = repo.create_pull(base="main", head=f"work-{number}", title="Work", body=f"Closes #{number}", draft=False)
+        client.act("add_check", pull=pull.number, name="test", conclusion="success")
+        commit = repo.get_commit(pull.head.sha)
+        assert [run.conclusion for run in commit.get_check_runs()] == ["success"]
+        assert commit.get_combined_status().state == "pending"
+        assert repo.get_pull(pull.number).mergeable is True
+        assert [file.filename for file in pull.get_files()] == [f"{number}.txt"]
+        assert [entry.sha for entry in pull.get_commits()] == [pull.head.sha]
+        assert pull.merge(merge_method="squash").merged is True
+        assert repo.get_pull(pull.number).merged is True
+        assert client.issue(number)["state"] == "closed"
 
 
 def test_eager_reading(client, eager):
@@ -81,54 +92,57 @@ def test_contents(client, eager):
     assert repo.get_contents("docs/ä b.txt").decoded_content.decode() == "ünïcode\n"
 
 
-def test_refs(client, hub):
+def test_refs(client, repos):
     """PyGithub creates, moves, lists and deletes refs."""
     first = client.state()["refs"][0]["sha"]
     second = client.act("push_commit", branch="work")["id"]
-    repo = hub.get_repo("octo/demo")
-    ref = repo.create_git_ref("refs/agentsync/claims/42", first)
-    ref.edit(second)
-    assert [entry.ref for entry in repo.get_git_matching_refs("agentsync/")] == ["refs/agentsync/claims/42"]
-    ref.delete()
-    assert "refs/agentsync/claims/42" not in {entry["name"] for entry in client.state()["refs"]}
+    for repo in repos:
+        ref = repo.create_git_ref("refs/agentsync/claims/42", first)
+        ref.edit(second)
+        assert [entry.ref for entry in repo.get_git_matching_refs("agentsync/")] == ["refs/agentsync/claims/42"]
+        ref.delete()
+        assert "refs/agentsync/claims/42" not in {entry["name"] for entry in client.state()["refs"]}
 
 
-def test_paging(client, hub):
+def test_paging(client, repos):
     """PyGithub follows the pages of a long list."""
     client.act("grow_board", items=205)
-    client.http.delete("/_emulator/requests")
-    assert len(list(hub.get_repo("octo/demo").get_issues(state="all"))) == 210
-    assert len(client.requests()) == 3
+    for repo in repos:
+        client.http.delete("/_emulator/requests")
+        assert len(list(repo.get_issues(state="all"))) == 210
+        assert len(client.requests()) == 3
 
 
-def test_refusals_arrive_as_its_exceptions(client, hub):
+def test_refusals_arrive_as_its_exceptions(client, repos):
     """PyGithub raises what it raises for the real one."""
     from github import GithubException, RateLimitExceededException, UnknownObjectException
 
     client.opened_pull("work")
-    repo = hub.get_repo("octo/demo")
-    with pytest.raises(GithubException) as duplicate:
-        repo.create_pull(base="main", head="work", title="Again")
-    assert duplicate.value.status == 422
-    assert duplicate.value.data["errors"][0]["message"] == "A pull request already exists for octo:work."
-    with pytest.raises(UnknownObjectException):
-        repo.get_issue(999).complete()
-    client.fault("primary_limit")
-    with pytest.raises(RateLimitExceededException):
-        repo.get_issue(42).create_comment("x")
+    for repo in repos:
+        with pytest.raises(GithubException) as duplicate:
+            repo.create_pull(base="main", head="work", title="Again")
+        assert duplicate.value.status == 422
+        assert duplicate.value.data["errors"][0]["message"] == "A pull request already exists for octo:work."
+        with pytest.raises(UnknownObjectException):
+            repo.get_issue(999).complete()
+        client.fault("primary_limit")
+        with pytest.raises(RateLimitExceededException):
+            repo.get_issue(42).create_comment("x")
 
 
-def test_jobs_and_logs(client, hub):
+def test_jobs_and_logs(client, repos):
     """PyGithub finds the job of a failed check, its log's address, and can run it again."""
-    number = client.opened_pull()
-    client.act("add_check", pull=number, name="test", conclusion="failure", log="boom")
-    repo = hub.get_repo("octo/demo")
-    (run,) = repo.get_workflow_runs()
-    (job,) = run.jobs()
-    assert job.conclusion == "failure"
-    assert job.logs_url().endswith("/logs/download")
-    assert run.rerun_failed_jobs() is True
-    assert [entry["status"] for entry in client.state()["checks"]] == ["completed", "queued"]
+    for branch, repo in zip(("one", "two"), repos, strict=True):
+        number = client.opened_pull(branch, commit={"path": f"{branch}.txt"})
+        client.act("add_check", pull=number, name="test", conclusion="failure", log="boom")
+        sha = client.pull(number)["head_sha"]
+        (run,) = repo.get_workflow_runs(head_sha=sha)
+        (job,) = run.jobs()
+        assert job.conclusion == "failure"
+        assert job.logs_url().endswith("/logs/download")
+        assert run.rerun_failed_jobs() is True
+        shown = [entry["status"] for entry in client.state()["checks"] if entry["sha"] == sha]
+        assert shown == ["completed", "queued"]
 
 
 def test_updating_an_unchanged_issue_is_free(client, eager):

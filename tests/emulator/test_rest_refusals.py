@@ -1,5 +1,3 @@
-import pytest
-
 REPO = "/repos/octo/demo"
 
 
@@ -25,9 +23,10 @@ def test_duplicate_pull(client):
     assert client.post(f"{REPO}/pulls", again).status_code == 201
 
 
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
+def test_pulls_that_cannot_be_opened(client):
+    """A missing head, a missing base, nothing to merge and an empty title each have their own problem."""
+    client.act("push_commit", branch="work")
+    for change, expected in (
         ({"head": "nope"}, {"field": "head", "code": "invalid"}),
         ({"head": "someone:work"}, {"field": "head", "code": "invalid"}),
         ({"base": "nope"}, {"field": "base", "code": "invalid"}),
@@ -35,15 +34,11 @@ def test_duplicate_pull(client):
         ({"title": " "}, {"field": "title", "code": "missing_field", "message": "Title can't be blank"}),
         ({"title": None}, {"field": "title", "code": "missing_field"}),
         ({"title": "x" * 257}, {"field": "title"}),
-    ],
-)
-def test_pulls_that_cannot_be_opened(client, change, expected):
-    """A missing head, a missing base, nothing to merge and an empty title each have their own problem."""
-    client.act("push_commit", branch="work")
-    body = {"title": "Work", "head": "work", "base": "main"} | change
-    problem = _problem(client.post(f"{REPO}/pulls", body))
-    assert problem.items() >= ({"resource": "PullRequest"} | expected).items()
-    assert client.state()["pulls"] == []
+    ):
+        body = {"title": "Work", "head": "work", "base": "main"} | change
+        problem = _problem(client.post(f"{REPO}/pulls", body))
+        assert problem.items() >= ({"resource": "PullRequest"} | expected).items(), change
+        assert client.state()["pulls"] == [], change
 
 
 def test_assignees(client):
@@ -114,31 +109,19 @@ def test_tokens(client):
     assert "project" not in without.split(", ")
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        f"{REPO}/issues/999",
-        f"{REPO}/issues/x",
-        f"{REPO}/pulls/42",
-        "/repos/octo/none",
-        "/users/none",
-        "/none",
-    ],
-)
-def test_what_is_not_there(client, path):
+def test_what_is_not_there(client):
     """Whatever cannot be found answers the same 404."""
-    answer = client.call("GET", path)
-    assert answer.status_code == 404
-    assert answer.json()["message"] == "Not Found"
+    below = [f"{REPO}/{name}" for name in ("issues/999", "issues/x", "pulls/42")]
+    for path in (*below, "/repos/octo/none", "/users/none", "/none"):
+        answer = client.call("GET", path)
+        assert (answer.status_code, answer.json()["message"]) == (404, "Not Found"), path
 
 
-@pytest.mark.parametrize(
-    ("content", "message"), [("{", "Problems parsing JSON"), ("[1]", "Body should be a JSON object")]
-)
-def test_bodies_that_are_no_objects(client, content, message):
+def test_bodies_that_are_no_objects(client):
     """A body that is no JSON object is a bad request."""
-    answer = client.call("POST", f"{REPO}/issues", content=content)
-    assert (answer.status_code, answer.json()["message"]) == (400, message)
+    for content, message in {"{": "Problems parsing JSON", "[1]": "Body should be a JSON object"}.items():
+        answer = client.call("POST", f"{REPO}/issues", content=content)
+        assert (answer.status_code, answer.json()["message"]) == (400, message)
 
 
 def test_reruns(client):

@@ -8,11 +8,13 @@ import sys
 import time
 
 import pytest
+from support.command import run
 
 from agent_sync.emulator.server import CannotServeError, running
 
 REPO = "/repos/octo/demo"
-COMMAND = [sys.executable, "-m", "agent_sync", "emulator", "serve", "--port", "0"]
+SERVE = ("emulator", "serve", "--port", "0")
+COMMAND = [sys.executable, "-m", "agent_sync", *SERVE]
 
 
 def _started(*more, **options):
@@ -24,45 +26,58 @@ def _started(*more, **options):
 
 
 def _get(url, path):
-    host = url.removeprefix("http://")
-    connection = http.client.HTTPConnection(host, timeout=20)
+    return _asked(url, "GET", path)[1]
+
+
+def _act(url, **fields):
+    return _asked(url, "POST", "/_emulator/act", fields)[1]
+
+
+def _asked(url, method, path, body=None, **headers):
+    """Return status and JSON of an answer, asked for on a connection of its own."""
+    connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=20)
     try:
-        connection.request("GET", path)
-        return json.load(connection.getresponse())
+        connection.request(method, path, None if body is None else json.dumps(body), headers)
+        answer = connection.getresponse()
+        return answer.status, json.load(answer)
     finally:
         connection.close()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_command_prints_one_line_and_stops_cleanly(number):
-    """The command says where it serves, answers, and ends without a word when told to."""
-    process, line = _started()
+def test_command_prints_one_line_and_stops_cleanly(tmp_path, number):
+    """The command says where it serves, answers, and ends without a word when told to.
+
+    A user's git configuration cannot disturb the repositories of the server.
+    """
+    (tmp_path / ".gitconfig").write_text("[core]\n\thooksPath = /nowhere\n[init]\n\tdefaultBranch = odd\n[broken\n")
+    disturbed = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    process, line = _started(env=disturbed if number == signal.SIGTERM else None)
     with process:
         assert set(line) == {"url", "pid"}
         assert line["pid"] == process.pid
         assert _get(line["url"], "/user")["login"] == "octo"
+        assert _get(line["url"], REPO)["default_branch"] == "main"
         process.send_signal(number)
         out, err = process.communicate(timeout=20)
     assert (process.returncode, out, err) == (0, "", "")
 
 
-def test_command_refuses_an_unknown_scenario():
+def test_command_refuses_an_unknown_scenario(tmp_path):
     """An unknown scenario is answered with the known ones."""
-    done = subprocess.run([*COMMAND, "--scenario", "huge"], capture_output=True, text=True, check=False, timeout=30)
-    assert done.returncode == 2
+    done = run(*SERVE, "--scenario", "huge", cwd=tmp_path)
+    assert done.status == 2
     assert "There is no scenario 'huge'; known: small, empty, large, team." in done.stderr
 
 
 def test_state_survives_the_server(tmp_path):
     """A world kept in a directory is there again after a restart, git and all."""
-    import httpx
-
     with running(state=tmp_path / "kept") as server:
-        httpx.post(f"{server.url}/_emulator/act", json={"act": "add_issue", "title": "Kept"})
-        sha = httpx.post(f"{server.url}/_emulator/act", json={"act": "push_commit", "branch": "b"}).json()["id"]
+        _act(server.url, act="add_issue", title="Kept")
+        sha = _act(server.url, act="push_commit", branch="b")["id"]
     with running("empty", state=tmp_path / "kept") as server:
-        state = httpx.get(f"{server.url}/_emulator/state").json()
-        number = httpx.post(f"{server.url}/_emulator/act", json={"act": "add_issue", "title": "Next"}).json()
+        state = _get(server.url, "/_emulator/state")
+        number = _act(server.url, act="add_issue", title="Next")
     assert state["issues"][-1]["title"] == "Kept"
     assert {"repo": "octo/demo", "name": "refs/heads/b", "sha": sha} in state["refs"]
     assert number["number"] == 46
@@ -70,11 +85,9 @@ def test_state_survives_the_server(tmp_path):
 
 def test_state_survives_a_killed_server(tmp_path):
     """What was written a moment before a kill is there again too."""
-    import httpx
-
     process, line = _started("--state", str(tmp_path / "kept"))
     with process:
-        httpx.post(f"{line['url']}/_emulator/act", json={"act": "add_issue", "title": "Kept"})
+        _act(line["url"], act="add_issue", title="Kept")
         _wait_until_kept(tmp_path / "kept" / "world.pickle", b"Kept")
         process.kill()
         process.communicate()
@@ -209,13 +222,19 @@ def test_filters(client):
     assert numbers("pulls?state=closed") == []
 
 
+COUNTS = """{ repository(owner: "octo", name: "demo") { issues { totalCount } }
+              user(login: "octo") { projectV2(number: 1) { items { totalCount } } } }"""
+
+
 @pytest.mark.parametrize(("scenario", "issues"), [("empty", 0), ("large", 10_000)])
 def test_other_scenarios(scenario, issues):
     """The empty world has a board without cards; the large one has ten thousand."""
     with running(scenario) as server:
-        state = _get(server.url, "/_emulator/state")
-    assert len(state["issues"]) == len(state["items"]) == issues
-    assert [entry["name"] for entry in state["refs"]] == ["refs/heads/main"]
+        counted = _asked(server.url, "POST", "/graphql", {"query": COUNTS}, authorization="token any")[1]["data"]
+        refs = server.world.repository("octo", "demo").git.refs()
+    assert counted["repository"]["issues"]["totalCount"] == issues
+    assert counted["user"]["projectV2"]["items"]["totalCount"] == issues
+    assert list(refs) == ["refs/heads/main"]
 
 
 def test_answers_do_not_wait_for_an_acknowledgement(client):
@@ -232,24 +251,11 @@ def test_many_clients_at_once(server):
     """Of many clients that create the same ref at once exactly one wins."""
     from concurrent.futures import ThreadPoolExecutor
 
-    import httpx
-
     sha = _get(server.url, f"{REPO}/git/ref/heads/main")["object"]["sha"]
     body = {"ref": "refs/agentsync/claims/42", "sha": sha}
     with ThreadPoolExecutor(8) as pool:
-        codes = list(pool.map(lambda _: httpx.post(f"{server.url}{REPO}/git/refs", json=body).status_code, range(16)))
+        codes = list(pool.map(lambda _: _asked(server.url, "POST", f"{REPO}/git/refs", body)[0], range(16)))
     assert sorted(codes) == [201] + [422] * 15
-
-
-def test_server_needs_no_home_or_configuration(tmp_path):
-    """A user's git configuration cannot disturb the repositories of the server."""
-    (tmp_path / ".gitconfig").write_text("[core]\n\thooksPath = /nowhere\n[init]\n\tdefaultBranch = odd\n[broken\n")
-    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
-    process, line = _started(env=environment)
-    with process:
-        assert _get(line["url"], REPO)["default_branch"] == "main"
-        process.terminate()
-        process.communicate(timeout=20)
 
 
 def test_a_world_of_another_version_is_refused(tmp_path):

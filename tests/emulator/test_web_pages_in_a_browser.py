@@ -38,25 +38,20 @@ def background(page):
 
 
 @pytest.mark.usefixtures("pull")
-@pytest.mark.parametrize("path", PAGES)
-def test_pages_load_without_complaint_in_light_and_dark(page, server, path):
-    """The browser refuses nothing that a page wants, and the stylesheet follows the reader's colour scheme."""
-    page.complaints.clear()
-    colours = []
-    for dark in (False, True):
-        page.open(server.url + path, dark=dark)
-        colours.append(background(page))
-    assert colours == ["rgb(255, 255, 255)", "rgb(13, 17, 23)"]
-    missing = [text for text in page.complaints if "404" not in text or path != "/octo/nowhere"]
-    assert missing == []
+def test_pages_load_without_complaint_in_light_and_dark_and_narrow(page, server):
+    """The browser refuses nothing that a page wants, and the stylesheet follows the reader's colour scheme.
 
-
-@pytest.mark.usefixtures("pull")
-@pytest.mark.parametrize("path", PAGES)
-def test_pages_fit_a_narrow_window(page, server, path):
-    """At 320 pixels nothing has to be scrolled sideways but code."""
-    page.open(server.url + path, width=320)
-    assert page.value("document.documentElement.scrollWidth") <= 320
+    At 320 pixels nothing has to be scrolled sideways but code.
+    """
+    for path in PAGES:
+        page.complaints.clear()
+        page.open(server.url + path)
+        light = background(page)
+        page.open(server.url + path, dark=True, width=320)
+        assert (light, background(page)) == ("rgb(255, 255, 255)", "rgb(13, 17, 23)"), path
+        assert page.value("document.documentElement.scrollWidth") <= 320, path
+        missing = [text for text in page.complaints if "404" not in text or path != "/octo/nowhere"]
+        assert missing == [], path
 
 
 def test_keys_reach_the_content_and_every_link(page, server, pull):

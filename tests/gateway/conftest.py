@@ -10,6 +10,7 @@ from authority import Authority, new_authority
 from documented import Documented
 from local_github import Local, context_in, repository_in, settings_of
 from proxied import ProxiedServer, proxied_server
+from support.surroundings import NO_CERTIFICATES
 
 from agent_sync.emulator.server import running
 from agent_sync.gateway.github import GitHub
@@ -27,7 +28,10 @@ def _no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def local(tmp_path: Path) -> Iterator[Local]:
     """A local GitHub of one's own."""
-    with running() as server, httpx.Client(base_url=server.url, trust_env=False, timeout=60) as control:
+    with (
+        running() as server,
+        httpx.Client(base_url=server.url, verify=NO_CERTIFICATES, trust_env=False, timeout=60) as control,
+    ):
         root = repository_in(tmp_path / "clone", f"{server.url}/octo/demo.git")
         yield Local(server.url, control, root)
 
@@ -35,7 +39,10 @@ def local(tmp_path: Path) -> Iterator[Local]:
 @pytest.fixture
 def team(tmp_path: Path) -> Iterator[Local]:
     """A local GitHub whose two repositories share a board, seen from a clone of one of them."""
-    with running(scenario="team") as server, httpx.Client(base_url=server.url, trust_env=False, timeout=60) as control:
+    with (
+        running(scenario="team") as server,
+        httpx.Client(base_url=server.url, verify=NO_CERTIFICATES, trust_env=False, timeout=60) as control,
+    ):
         root = repository_in(tmp_path / "clone", f"{server.url}/Acme/api.git")
         yield Local(server.url, control, root)
 

@@ -133,22 +133,19 @@ def test_hidden_cards_do_not_hide_the_board(documented):
     assert [issue.number for issue in seen.ready] == [1]
 
 
-@pytest.mark.parametrize(
-    ("token", "words"),
-    [
-        ("github_pat_x", "the boards of a user never"),
-        ("ghs_x", "GITHUB_TOKEN of Actions reaches no board"),
-        ("gho_x", "agent-sync doctor --live"),
-        ("ghp_x", "agent-sync doctor --live"),
-    ],
-)
-def test_a_forbidden_board_is_explained_by_the_kind_of_token(documented, token, words):
+def test_a_forbidden_board_is_explained_by_the_kind_of_token(documented):
     """A permission is named where a token of this kind can be given one; a scope is never guessed."""
     wrong = error("FORBIDDEN", "Resource not accessible", "boardOwner", "projectV2")
     documented.given("Board", {"data": {"boardOwner": {"projectV2": None}}, "errors": [wrong]})
-    with pytest.raises(MissingScope, match=words) as raised:
-        documented.gateway(token=token).board()
-    assert raised.value.scope == ("" if "doctor" in words else "Projects: write")
+    for token, words in {
+        "github_pat_x": "the boards of a user never",
+        "ghs_x": "GITHUB_TOKEN of Actions reaches no board",
+        "gho_x": "agent-sync doctor --live",
+        "ghp_x": "agent-sync doctor --live",
+    }.items():
+        with pytest.raises(MissingScope, match=words) as raised:
+            documented.gateway(token=token).board()
+        assert raised.value.scope == ("" if "doctor" in words else "Projects: write"), token
 
 
 def test_a_board_whose_cards_are_all_refused_is_refused(documented):
@@ -170,17 +167,17 @@ def test_a_server_without_issue_fields_is_still_filtered(documented):
     assert documented.operations() == ["Board", "BoardFiltered"]
 
 
-@pytest.mark.parametrize("fault", ["resource_limits", "timed_out", "status:502"])
-def test_a_board_that_is_too_heavy_is_asked_for_less(local, fault):
+def test_a_board_that_is_too_heavy_is_asked_for_less(local):
     """A refusal for weight, in whatever words, is answered by one smaller question."""
-    local.fault(fault, operation="Board")
-    seen = local.gateway().board()
-    assert [issue.number for issue in seen.ready] == [41, 42, 43]
-    assert local.operations() == ["Board", "Board"]
-    local.fault(fault, operation="BoardPage")
-    assert len(list(local.gateway().board_issues())) == 5
-    assert local.operations() == ["BoardPage", "BoardPage"]
-    assert local.slept == []
+    for fault in ("resource_limits", "timed_out", "status:502"):
+        local.fault(fault, operation="Board")
+        seen = local.gateway().board()
+        assert [issue.number for issue in seen.ready] == [41, 42, 43], fault
+        assert local.operations() == ["Board", "Board"], fault
+        local.fault(fault, operation="BoardPage")
+        assert len(list(local.gateway().board_issues())) == 5, fault
+        assert local.operations() == ["BoardPage", "BoardPage"], fault
+        assert local.slept == [], fault
 
 
 def test_the_most_urgent_of_a_long_column_is_found(local):

@@ -69,24 +69,27 @@ def test_a_renamed_option_is_refused_with_what_there_is(local):
         gateway.move_card(change)
 
 
-@pytest.mark.parametrize("kind", ["open", "close", "claim"])
-def test_a_reissued_option_does_not_hold_an_order(local, kind):
+def test_a_reissued_option_does_not_hold_an_order(local):
     """Orders that carry a card do their own part, then mend the card."""
     local.push()
     gateway = local.gateway()
-    task, opening, closing = gateway.task(42), order(gateway), closure(gateway)
+
+    def reissue():
+        local.act("rename_option", field="Status", option="Todo", to="Todo", reissue_ids=True)
+
+    task = gateway.task(42)
     claim = card_change(task.card, status="In Progress", agent="octo-1")[0]
-    local.act("rename_option", field="Status", option="Todo", to="Todo", reissue_ids=True)
-    match kind:
-        case "open":
-            assert gateway.open_pull(opening)[1] == ""
-            assert local.card()["Status"] == "In Review"
-        case "close":
-            assert gateway.close_task(closing) == ""
-            assert local.card()["Status"] == "Done"
-        case "claim":
-            assert gateway.claim_task(task, claim) == ""
-            assert local.card()["Status"] == "In Progress"
+    reissue()
+    assert gateway.claim_task(task, claim) == ""
+    assert local.card()["Status"] == "In Progress"
+    opening = order(gateway)
+    reissue()
+    assert gateway.open_pull(opening)[1] == ""
+    assert local.card()["Status"] == "In Review"
+    closing = closure(gateway)
+    reissue()
+    assert gateway.close_task(closing) == ""
+    assert local.card()["Status"] == "Done"
 
 
 def test_an_unmovable_card_is_returned_as_trouble(local):
@@ -159,27 +162,23 @@ def test_a_card_change_without_scope_is_refused_in_words(local):
     assert raised.value.scope == "project"
 
 
-@pytest.mark.parametrize("kind", ["open", "close", "claim", "release"])
-def test_an_order_without_board_scope_is_done_without_the_board(local, kind):
+def test_an_order_without_board_scope_is_done_without_the_board(local):
     """GitHub turns a whole document away for one part; the order is sent again without its card."""
     local.push()
     rich, poor = local.gateway(), local.gateway(token="no-project-scope")
     task, opening, closing = rich.task(42), order(rich), closure(rich)
     change = change_of(rich)
-    rich.claim_task(task, None) if kind == "release" else None
-    match kind:
-        case "open":
-            trouble = poor.open_pull(opening)[1]
-            assert len(local.state()["pulls"]) == 1
-        case "close":
-            trouble = poor.close_task(closing)
-            assert len(local.state()["comments"]) == 1
-        case "claim":
-            trouble = poor.claim_task(task, change)
-        case _:
-            trouble = poor.release_task(rich.task(42), change)
-    assert "lacks the scope project" in trouble
-    assert local.card()["Status"] == "Todo"
+
+    def check(kind, trouble):
+        assert "lacks the scope project" in trouble, kind
+        assert local.card()["Status"] == "Todo", kind
+
+    check("claim", poor.claim_task(task, change))
+    check("release", poor.release_task(rich.task(42), change))
+    check("open", poor.open_pull(opening)[1])
+    assert len(local.state()["pulls"]) == 1
+    check("close", poor.close_task(closing))
+    assert len(local.state()["comments"]) == 1
 
 
 def test_a_half_silent_answer_is_not_taken_for_success(documented):
@@ -255,20 +254,19 @@ def test_a_board_without_our_fields_still_gives_a_card(documented):
 FORBIDDEN = "Resource not accessible by integration"
 
 
-@pytest.mark.parametrize("operation", ["lookup", "closing", "task"])
-def test_a_forbidden_board_does_not_hide_the_rest(documented, operation):
+def test_a_forbidden_board_does_not_hide_the_rest(documented):
     """Partial answers are used for what they hold, and the missing card says which permission is missing."""
     part = error("FORBIDDEN", FORBIDDEN, "boardOwner", "projectV2")
     documented.given("*", answer(part, owner={"projectV2": None}))
-    gateway = documented.gateway(token="ghs_x")
-    seen = {
-        "lookup": lambda: gateway.lookup(branch="work", issue=42),
-        "closing": lambda: gateway.closing(issue=42, pull=None, branch="", marker=MARKER),
-        "task": lambda: gateway.task(42),
-    }[operation]()
-    assert isinstance(seen.card, NoCard)
-    assert "Projects: write" in seen.card.reason
-    assert len(documented.operations()) == 1
+    for look in (
+        lambda gateway: gateway.lookup(branch="work", issue=42),
+        lambda gateway: gateway.closing(issue=42, pull=None, branch="", marker=MARKER),
+        lambda gateway: gateway.task(42),
+    ):
+        seen = look(documented.gateway(token="ghs_x"))
+        assert isinstance(seen.card, NoCard), seen
+        assert "Projects: write" in seen.card.reason, seen
+        assert len(documented.operations()) == 1, seen
 
 
 def test_a_card_that_spoils_the_issue_is_left_out(documented):
@@ -315,15 +313,16 @@ def test_a_base_of_ones_own_is_compared_with(local):
     assert local.gateway(pr={"base": "gone"}).lookup(branch="work", issue=42).commits_ahead is None
 
 
-@pytest.mark.parametrize("title", ODD_TITLES)
-def test_odd_titles_survive(local, title):
+def test_odd_titles_survive(local):
     """Titles, bodies and agents with every kind of odd character arrive as they were sent."""
-    number = local.act("add_issue", title=title, status="Todo")["number"]
-    local.push()
     gateway = local.gateway()
-    assert gateway.task(number).title == title
-    gateway.open_pull(replace(order(gateway, with_card=False), title=title, body=title))
-    found = [(pull["title"], without_digests(pull["body"]).rstrip("\n")) for pull in local.state()["pulls"]]
-    assert found == [(title, title)]
-    gateway.move_card(change_of(gateway, status="", agent=title))
-    assert local.card()["Agent"] == title
+    for place, title in enumerate(ODD_TITLES):
+        number = local.act("add_issue", title=title, status="Todo")["number"]
+        branch = local.push(f"work{place}", path=f"{place}.txt")
+        assert gateway.task(number).title == title
+        gateway.open_pull(replace(order(gateway, branch=branch, with_card=False), title=title, body=title))
+        opened = local.state()["pulls"][-1]
+        assert (opened["head"], opened["title"]) == (branch, title)
+        assert without_digests(opened["body"]).rstrip("\n") == title
+        gateway.move_card(change_of(gateway, status="", agent=title))
+        assert local.card()["Agent"] == title

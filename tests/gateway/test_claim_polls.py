@@ -70,12 +70,12 @@ def test_a_hundred_claims_stay_within_what_github_computes(local):
     assert found["data"]["rateLimit"]["nodeCount"] < 100_000
 
 
-@pytest.mark.parametrize("fault", ["resource_limits", "status:502"])
-def test_claims_that_are_too_heavy_are_asked_in_halves(local, fault):
+def test_claims_that_are_too_heavy_are_asked_in_halves(local):
     """A look that GitHub cannot answer is asked once more, in two halves."""
-    local.fault(fault, operation="Claims")
-    assert [issue.number for issue in local.gateway().claims([ClaimAsked(42), ClaimAsked(43)]).issues] == [42, 43]
-    assert local.operations() == ["Claims"] * 3
+    for fault in ("resource_limits", "status:502"):
+        local.fault(fault, operation="Claims")
+        assert [issue.number for issue in local.gateway().claims([ClaimAsked(42), ClaimAsked(43)]).issues] == [42, 43]
+        assert local.operations() == ["Claims"] * 3, fault
 
 
 def test_an_outage_ends_the_look(local):
@@ -102,17 +102,18 @@ def test_a_pull_request_of_a_fork_is_nobodys_claim(documented):
     assert issue.pull.number == 45
 
 
-@pytest.mark.parametrize("place", [("pull0",), ("pulls0", "nodes", "0")])
-def test_refused_checks_of_a_claim_are_unknown(documented, place):
+def test_refused_checks_of_a_claim_are_unknown(documented):
     """Checks that this token may not see are unknown, by number and by branch."""
     hidden = pull(statusCheckRollup=None)
-    found = {"pull0": hidden} if place == ("pull0",) else {"pulls0": {"nodes": [hidden]}}
-    refused = error("FORBIDDEN", "Resource not accessible", "repository", *place, "statusCheckRollup")
-    documented.given("Claims", answer(refused, issue0=ISSUE, **found))
-    asked = ClaimAsked(42, 45) if place == ("pull0",) else ClaimAsked(42, branch="x")
-    (issue,) = documented.gateway(token="github_pat_documented").claims([asked]).issues
-    assert issue.pull
-    assert (issue.pull.checks, bool(issue.pull.checks_note)) == (None, True)
+    for place, found, asked in (
+        (("pull0",), {"pull0": hidden}, ClaimAsked(42, 45)),
+        (("pulls0", "nodes", "0"), {"pulls0": {"nodes": [hidden]}}, ClaimAsked(42, branch="x")),
+    ):
+        refused = error("FORBIDDEN", "Resource not accessible", "repository", *place, "statusCheckRollup")
+        documented.given("Claims", answer(refused, issue0=ISSUE, **found))
+        (issue,) = documented.gateway(token="github_pat_documented").claims([asked]).issues
+        assert issue.pull, place
+        assert (issue.pull.checks, bool(issue.pull.checks_note)) == (None, True), place
 
 
 def test_a_limit_ends_the_look(local):
@@ -124,14 +125,20 @@ def test_a_limit_ends_the_look(local):
 
 
 def test_more_than_a_hundred_checks_are_read_page_by_page(local):
-    """One pull request with very many checks costs its own looks, and none of its checks is lost."""
+    """A commit with more than a hundred checks takes one request more per hundred, and none is lost.
+
+    Among many claims, such a pull request costs its own looks.
+    """
     number = opened(local, "work")
     for place in range(101):
         local.act("add_check", pull=number, name=f"check {place}", conclusion="success")
     local.operations()
-    (seen,) = local.gateway().claims([ClaimAsked(42, number)]).issues
+    gateway = local.gateway()
+    (seen,) = gateway.claims([ClaimAsked(42, number)]).issues
     assert len(seen.pull.checks) == 101
     assert local.operations() == ["Claims", "Poll", "Poll"]
+    assert len({check.name for check in gateway.pull(number, with_checks=True).checks}) == 101
+    assert local.operations() == ["Poll", "Poll"]
 
 
 def test_an_older_server_is_asked_plainly(documented):

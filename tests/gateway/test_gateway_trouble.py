@@ -88,17 +88,30 @@ TROUBLE = {
 }
 
 
-@pytest.mark.parametrize(("came", "kind", "words"), TROUBLE.values(), ids=TROUBLE)
-def test_trouble_has_its_error_and_its_words(documented, came, kind, words):
+@pytest.fixture
+def go_home(tmp_path, monkeypatch):
+    """Return a way to begin again in an empty home: limits that one gateway met there would hold up the next."""
+
+    def go(place):
+        home = tmp_path / f"home {place}"
+        home.mkdir()
+        monkeypatch.setenv("HOME", str(home))
+
+    return go
+
+
+def test_trouble_has_its_error_and_its_words(documented, go_home):
     """Trouble of every kind becomes one of our errors, says what was attempted, and shows no token."""
-    documented.given("Card", came)
-    with time_machine.travel(NOW, tick=False), pytest.raises(kind) as raised:
-        documented.gateway(token="ghp_abcdefghijklmnop", github={"timeout_s": 0.5}).card(42)
-    said = str(raised.value)
-    assert all(word in said for word in [*words, "looking for the card of issue #42"]), said
-    assert type(raised.value) is kind
-    assert raised.value.__cause__ is None
-    assert "ghp_" not in said + repr(raised.value)
+    for name, (came, kind, words) in TROUBLE.items():
+        go_home(name)
+        documented.given("Card", came)
+        with time_machine.travel(NOW, tick=False), pytest.raises(kind) as raised:
+            documented.gateway(token="ghp_abcdefghijklmnop", github={"timeout_s": 0.5}).card(42)
+        said = str(raised.value)
+        assert all(word in said for word in [*words, "looking for the card of issue #42"]), (name, said)
+        assert type(raised.value) is kind, name
+        assert raised.value.__cause__ is None, name
+        assert "ghp_" not in said + repr(raised.value), name
 
 
 UNTIL = {
@@ -115,14 +128,15 @@ UNTIL = {
 }
 
 
-@pytest.mark.parametrize(("headers", "seconds"), UNTIL.values(), ids=UNTIL)
-def test_a_limit_says_until_when(documented, headers, seconds):
+def test_a_limit_says_until_when(documented, go_home):
     """The error of a limit names the moment from which GitHub may be called again."""
-    documented.given("Card", refusal(403, SECONDARY, **headers))
-    with time_machine.travel(NOW, tick=False), pytest.raises(RateLimited) as raised:
-        documented.gateway().card(42)
-    assert raised.value.until == NOW + timedelta(seconds=seconds)
-    assert documented.slept == []
+    for name, (headers, seconds) in UNTIL.items():
+        go_home(name)
+        documented.given("Card", refusal(403, SECONDARY, **headers))
+        with time_machine.travel(NOW, tick=False), pytest.raises(RateLimited) as raised:
+            documented.gateway().card(42)
+        assert raised.value.until == NOW + timedelta(seconds=seconds), name
+        assert documented.slept == [], name
 
 
 def test_waits_for_limits_share_one_patience(documented):
@@ -166,14 +180,14 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize(("token", "words"), KINDS.values(), ids=KINDS)
-def test_refused_checks_leave_the_rest_of_a_poll(documented, token, words):
+def test_refused_checks_leave_the_rest_of_a_poll(documented):
     """A token that may not see checks still sees the pull request, and why CI is not known."""
     node = pull(statusCheckRollup=None, mergeable="CONFLICTING")
     documented.given("Poll", answer(error("FORBIDDEN", HIDDEN, *CHECKS), pullRequest=node))
-    seen = documented.gateway(token=token).pull(45, with_checks=True)
-    assert (seen.checks, seen.is_conflicting) == (None, True)
-    assert words in seen.checks_note
+    for name, (token, words) in KINDS.items():
+        seen = documented.gateway(token=token).pull(45, with_checks=True)
+        assert (seen.checks, seen.is_conflicting) == (None, True), name
+        assert words in seen.checks_note, name
 
 
 def test_single_hidden_checks_make_ci_unknown(documented):

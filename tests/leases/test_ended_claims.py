@@ -1,6 +1,5 @@
 """A claim that has ended is read once: later lists know it by its commit."""
 
-import pytest
 from support.leases import CLAIMS, git, later
 
 from agent_sync.leases.ended import list_claims
@@ -58,44 +57,32 @@ def test_only_new_commits_are_read(shared):
     assert (issues(again.tips), [one.issue for one in again.ended], read) == ([2, 3], [1], 2)
 
 
-def test_ended_claim_that_is_pruned_is_forgotten(bare):
-    """A ref that is gone is in no list, whatever was remembered of it."""
-    ann = bare.worker("ann")
-    ann.keeper.release(ann.holds(1), later())
-    listed(ann)
-    git(bare.shared, "update-ref", "-d", f"{CLAIMS}1")
-    assert listed(ann)[0].ended == ()
-
-
-@pytest.mark.parametrize(
-    "content", [b"", b"\xff\xfe", b"1 x\n", b"1 {sha} released {nonce} never\n", b"1 {sha} held {nonce} 0\n"]
-)
-def test_memory_that_makes_no_sense_is_read_anew(bare, content):
-    """What cannot be understood is not believed: the claims are read again."""
-    ann = bare.worker("ann")
-    ann.keeper.release(ann.holds(1), later())
-    found, _ = listed(ann)
-    memory(ann).write_bytes(content.replace(b"{sha}", found.ended[0].sha.encode()).replace(b"{nonce}", b"e" * 32))
-    assert listed(ann) == (found, 1)
-
-
-def test_memory_that_cannot_be_written_keeps_nobody_from_a_list(bare):
-    """A list is made without it, as often as it takes."""
-    ann = bare.worker("ann")
-    ann.keeper.release(ann.holds(1), later())
-    memory(ann).mkdir(parents=True)
-    first, _ = listed(ann)
-    assert listed(ann) == (first, 1)
-
-
-def test_ended_claim_under_another_number_is_no_claim(bare):
-    """A commit that has ended one issue's claim does not free another issue that it is put under."""
+def test_ended_claim_is_known_by_its_commit_and_number(bare):
+    """A commit that ended one issue's claim frees no other issue that it is put under; a ref that is gone is in no list."""
     ann = bare.worker("ann")
     ann.keeper.release(ann.holds(1), later())
     listed(ann)
     git(bare.shared, "update-ref", f"{CLAIMS}2", bare.tip(1))
     found, _ = listed(ann)
     assert [one.issue for one in found.unreadable] == [2]
+    for issue in (1, 2):
+        git(bare.shared, "update-ref", "-d", f"{CLAIMS}{issue}")
+    assert listed(ann)[0].ended == ()
+
+
+def test_memory_that_makes_no_sense_is_read_anew(bare):
+    """What cannot be understood is not believed, and what cannot be written is done without: claims are read again."""
+    ann = bare.worker("ann")
+    ann.keeper.release(ann.holds(1), later())
+    found, _ = listed(ann)
+    sha, nonce = found.ended[0].sha, "e" * 32
+    for content in ("", "\xff\xfe", "1 x\n", f"1 {sha} released {nonce} never\n", f"1 {sha} held {nonce} 0\n"):
+        memory(ann).write_bytes(content.encode("latin-1"))
+        assert listed(ann) == (found, 1), content
+    memory(ann).unlink()
+    memory(ann).mkdir()
+    for _ in range(2):
+        assert listed(ann) == (found, 1)
 
 
 def test_very_many_refs_are_packed(bare):

@@ -1,14 +1,15 @@
 """Pushes that are cut off, refused or slow, over HTTP: the verdict comes from the ref."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 
-import pytest
 from support.leases import git, later
 
 from agent_sync.leases.claim_refs import transport_at
@@ -21,39 +22,46 @@ CLAIMER = Path(__file__).with_name("claimer.py")
 TROUBLE = ["drop_before", "drop_after_apply", "status:502", "delay:0.3", "truncate", "garbage"]
 
 
-@pytest.mark.parametrize("fault", TROUBLE)
-def test_trouble_while_acquiring(github, fault):
+def test_trouble_while_acquiring(github):
     """Whatever happens to the push, whoever is free to have the issue has it, once."""
     ann = github.worker("ann")
-    github.fault(fault)
-    won = ann.keeper.acquire(7, ann.request())
-    assert isinstance(won, Won)
-    assert (won.tip.sha, won.tip.lease.epoch) == (github.tip(), 1)
-    assert len(github.history()) == 1
+    for issue, fault in enumerate(TROUBLE, start=1):
+        github.fault(fault)
+        won = ann.keeper.acquire(issue, ann.request())
+        assert isinstance(won, Won), fault
+        assert (won.tip.sha, won.tip.lease.epoch) == (github.tip(issue), 1), fault
+        assert len(github.history(issue)) == 1, fault
 
 
-@pytest.mark.parametrize("fault", ["drop_before", "status:502"])
-def test_trouble_while_losing(github, fault):
+def test_trouble_while_losing(github):
     """Whatever happens to the push, whoever comes second is told who was first."""
     ann, bob = github.worker("ann"), github.worker("bob")
-    mine = ann.holds()
-    github.fault(fault)
-    lost = bob.keeper.acquire(7, bob.request())
-    assert isinstance(lost, NotHeld)
-    assert proof_of(lost.tip.lease) == mine
+    for issue, fault in enumerate(("drop_before", "status:502"), start=1):
+        mine = ann.holds(issue)
+        github.fault(fault)
+        lost = bob.keeper.acquire(issue, bob.request())
+        assert isinstance(lost, NotHeld), fault
+        assert proof_of(lost.tip.lease) == mine, fault
 
 
-@pytest.mark.parametrize("order", ["renew", "release", "finish"])
-@pytest.mark.parametrize("fault", ["drop_before", "drop_after_apply"])
-def test_trouble_while_holding(github, fault, order):
+def test_trouble_while_holding(github):
     """A holder's order takes effect once, with the answer lost or the question."""
     ann = github.worker("ann")
-    mine = ann.holds()
-    github.fault(fault)
-    won = getattr(ann.keeper, order)(mine, later())
-    assert isinstance(won, Won)
-    assert (won.tip.sha, won.tip.lease.serial) == (github.tip(), 1)
-    assert ann.intents() == []
+    issue = 0
+    for fault in ("drop_before", "drop_after_apply"):
+        mine, serial = None, 0
+        for order in ("renew", "release", "finish"):
+            # A renewed lease is still held; any other order needs one anew.
+            if mine is None:
+                issue, serial = issue + 1, 0
+                mine = ann.holds(issue)
+            github.fault(fault)
+            won = getattr(ann.keeper, order)(mine, later(60 * (serial + 1)))
+            serial += 1
+            assert isinstance(won, Won), (fault, order)
+            assert (won.tip.sha, won.tip.lease.serial) == (github.tip(issue), serial), (fault, order)
+            assert ann.intents() == [], (fault, order)
+            mine = mine if order == "renew" else None
 
 
 def test_lasting_trouble_is_unknown_and_then_forgotten(github):
@@ -106,58 +114,91 @@ def test_hanging_remote_is_given_up(github):
     assert len(ann.intents()) == 1
 
 
-@pytest.mark.parametrize("order", ["acquire", "take-over", "release"])
-@pytest.mark.parametrize("moment", ["arriving second", "arriving first", "landed"])
-def test_killed_while_pushing(github, order, moment):
+MOMENTS = ("arriving second", "arriving first", "landed")
+ORDERS = ("acquire", "take-over", "release")
+
+
+def test_killed_while_pushing(github):
     """Whoever is killed with its push under way or landed has its wish in the next run, in one epoch."""
     ann, bob = github.worker("ann"), github.worker("bob")
-    mine = ann.holds() if order == "release" else None
-    if order == "take-over":
-        bob.holds()
-    before = github.tip()
-    github.fault("delay:1" if moment != "landed" else "drop_after_apply")
-    with _claimer(ann, order):
-        _wait_until(ann.intents if moment != "landed" else lambda: github.tip() != before)
-        time.sleep(0.4 if moment != "landed" else 0)
-    if moment == "arriving first":
-        github.fault("delay:1")
-    # What the killed one had started goes on: its push may still arrive, before or after the next.
-    outcome = _again(ann, order, mine)
-    assert isinstance(outcome, Won), outcome
-    time.sleep(1 if moment != "landed" else 0)
-    held = github.lease(github.tip())
-    assert (held["nonce"], held["epoch"]) == (outcome.tip.lease.nonce, 2 if order == "take-over" else 1)
-    assert held["state"] == ("released" if order == "release" else "held")
-    assert held["holder"]["agent"] == "ann"
+    outcomes = {}
+    with _claimers() as begin:
+        for issue, (moment, order) in enumerate(product(MOMENTS, ORDERS), start=1):
+            if order == "take-over":
+                bob.holds(issue)
+            mine = ann.holds(issue) if order == "release" else None
+            before, intents = github.tip(issue), ann.intents()
+            github.fault("delay:1" if moment != "landed" else "drop_after_apply")
+            with begin(ann, issue, order):
+                if moment == "landed":
+                    _wait_until(lambda issue=issue, before=before: github.tip(issue) != before)
+                else:
+                    _wait_until(lambda intents=intents: ann.intents() != intents)
+                    time.sleep(0.4)
+            if moment == "arriving first":
+                github.fault("delay:1")
+            # What the killed one had started goes on: its push may still arrive, before or after the next.
+            outcomes[issue, moment, order] = _again(ann, issue, order, mine)
+    time.sleep(1)
+    for (issue, *case), outcome in outcomes.items():
+        assert isinstance(outcome, Won), (case, outcome)
+        held = github.lease(github.tip(issue))
+        epoch = 2 if "take-over" in case else 1
+        assert (held["nonce"], held["epoch"]) == (outcome.tip.lease.nonce, epoch), case
+        assert held["state"] == ("released" if "release" in case else "held"), case
+        assert held["holder"]["agent"] == "ann", case
 
 
-def _again(worker, order, mine):
+def _again(worker, issue, order, mine):
     match order:
         case "acquire":
-            return worker.keeper.acquire(7, worker.request(7300))
+            return worker.keeper.acquire(issue, worker.request(7300))
         case "take-over":
-            return worker.keeper.take_over(worker.keeper.read(7), worker.request(7300))
+            return worker.keeper.take_over(worker.keeper.read(issue), worker.request(7300))
         case "release":
             return worker.keeper.release(mine, later())
 
 
+# Loads once; every line is the arguments of a claimer, which is forked and whose end is told.
+CLAIMERS = """
+import json, os, sys
+import claimer
+for line in sys.stdin:
+    child = os.fork()
+    if child == 0:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        claimer.main(json.loads(line))
+        os._exit(0)
+    print(child, flush=True)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
 @contextmanager
-def _claimer(worker, order):
-    """Start a claimer, and kill it when the block ends."""
-    command = [sys.executable, str(CLAIMER), "once", str(worker.root), "7", order]
-    process = subprocess.Popen(command, env=dict(os.environ), stdout=subprocess.DEVNULL)
-    try:
-        yield
-    finally:
-        process.send_signal(signal.SIGKILL)
-        assert process.wait() == -signal.SIGKILL
+def _claimers():
+    """Return a way to start a claimer, which is killed when its block ends."""
+    environment = dict(os.environ) | {"PYTHONPATH": os.pathsep.join([str(CLAIMER.parent), *sys.path])}
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", CLAIMERS], stdin=pipe, stdout=pipe, text=True, env=environment) as one:
+
+        @contextmanager
+        def begin(worker, issue, order):
+            print(json.dumps(["once", str(worker.root), str(issue), order]), file=one.stdin, flush=True)
+            claimer = int(one.stdout.readline())
+            try:
+                yield
+            finally:
+                os.kill(claimer, signal.SIGKILL)
+                assert int(one.stdout.readline()) == -signal.SIGKILL
+
+        yield begin
 
 
 def _wait_until(is_so):
     give_up = time.monotonic() + 20
     while not is_so():
         assert time.monotonic() < give_up
-        time.sleep(0.005)
+        time.sleep(0.02)
 
 
 def test_lost_against_the_same_tip_keeps_the_attempt(github):

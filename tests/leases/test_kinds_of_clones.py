@@ -24,82 +24,69 @@ def shown(root: Path, *arguments: str) -> str:
     return git(root, *arguments)
 
 
-def whole_life(worker, other):
+def whole_life(worker, other, issue=7):
     """Acquire, renew and release here, acquire there, and look at both from here."""
-    mine = worker.holds()
+    mine = worker.holds(issue)
     assert isinstance(worker.keeper.renew(mine, later()), Won)
     assert isinstance(worker.keeper.release(mine, later(120)), Won)
-    theirs = other.holds(at=180)
+    theirs = other.holds(issue, at=180)
     assert theirs.epoch == 2
-    lost = worker.keeper.acquire(7, worker.request(200))
+    lost = worker.keeper.acquire(issue, worker.request(200))
     assert isinstance(lost, NotHeld)
     assert proof_of(lost.tip.lease) == theirs
 
 
-@pytest.mark.parametrize("options", [("--depth=1",), ("--filter=blob:none",), ("--filter=tree:0",), ("--no-checkout",)])
-def test_clones_that_lack_something(bare, options):
-    """A clone with less than everything keeps leases, stays what it was, and stays sound."""
-    bare.worker("first").commit()
-    ann, bob = bare.worker("ann", *options), bare.worker("bob")
-    before = shown(ann.root, "rev-parse", "--is-shallow-repository"), shown(ann.root, "config", "--list", "--local")
-    whole_life(ann, bob)
-    after = shown(ann.root, "rev-parse", "--is-shallow-repository"), shown(ann.root, "config", "--list", "--local")
-    assert before == after
-    shown(ann.root, "fsck", "--strict", "--no-dangling")
+def test_clones_that_lack_something(bare):
+    """A clone with less than everything keeps leases, stays what it was, and stays sound.
+
+    All of them renew on a remote that denies rewriting branches.
+    """
+    git(bare.shared, "config", "receive.denyNonFastForwards", "true")
+    git(bare.shared, "config", "receive.denyDeletes", "true")
+    bob = bare.worker("bob")
+    for issue, option in enumerate(("--depth=1", "--filter=blob:none", "--filter=tree:0", "--no-checkout"), start=1):
+        ann = bare.worker(f"ann{issue}", option)
+        before = shown(ann.root, "rev-parse", "--is-shallow-repository"), shown(ann.root, "config", "--list", "--local")
+        whole_life(ann, bob, issue)
+        after = shown(ann.root, "rev-parse", "--is-shallow-repository"), shown(ann.root, "config", "--list", "--local")
+        assert before == after, option
+        shown(ann.root, "fsck", "--strict", "--no-dangling")
 
 
-def test_full_clone_stays_whole(bare):
-    """Reading claims does not make a clone shallow, leaves no other trace, and needs no name of the user's."""
+def test_full_clone_stays_whole(bare, monkeypatch):
+    """Reading claims does not make a clone shallow and leaves no other trace.
+
+    Nothing depends on what is checked out, and claims are written without any identity in git's configuration, under
+    a fixed one.
+    """
+    for name in NO_IDENTITY:
+        monkeypatch.delenv(name)
     ann, bob = bare.worker("ann"), bare.worker("bob")
+    git(ann.root, "checkout", "-q", "--detach")
     whole_life(ann, bob)
     assert shown(ann.root, "rev-parse", "--is-shallow-repository") == "false"
     assert shown(ann.root, "status", "--porcelain") == ""
     assert not (ann.root / ".git" / "FETCH_HEAD").exists()
     shown(ann.root, "fsck", "--strict", "--no-dangling")
-
-
-def test_nobody_needs_to_be_somebody(bare, monkeypatch):
-    """Claims are written without any identity in git's configuration, and under a fixed one."""
-    for name in NO_IDENTITY:
-        monkeypatch.delenv(name)
-    bare.worker("ann").holds()
     assert git(bare.shared, "log", "-1", "--format=%an <%ae> %cn", bare.tip()) == (
         "agent-sync <agent-sync@localhost> agent-sync"
     )
 
 
 def test_linked_worktrees_are_different_holders(bare):
-    """Two worktrees of one clone compete like two clones."""
+    """Two worktrees of one clone compete like two clones.
+
+    An unconfirmed lease of one is not won by its sibling, which shares the directory of intents.
+    """
     ann = bare.worker("ann")
     git(ann.root, "worktree", "add", "-q", "--detach", str(bare.directory / "bob"))
     bob = type(ann)(bare.directory / "bob")
     assert worktree_id(ann.place) != worktree_id(bob.place)
     assert worktree_id(ann.place) == worktree_id(ann.place)
     whole_life(ann, bob)
-
-
-def test_intent_of_one_worktree_is_not_the_other_ones(bare):
-    """An unconfirmed lease of one worktree is not won by its sibling, which shares the directory of intents."""
-    ann = bare.worker("ann")
-    git(ann.root, "worktree", "add", "-q", "--detach", str(bare.directory / "bob"))
-    bob = type(ann)(bare.directory / "bob")
-    won = ann.keeper.acquire(7, ann.request())
-    assert isinstance(bob.keeper.acquire(7, bob.request()), NotHeld)
-    assert ann.keeper.acquire(7, ann.request(1)) == won
-
-
-def test_detached_head(bare):
-    """Nothing of a lease depends on what is checked out."""
-    ann, bob = bare.worker("ann"), bare.worker("bob")
-    git(ann.root, "checkout", "-q", "--detach")
-    whole_life(ann, bob)
-
-
-def test_remote_that_lets_nobody_rewrite(bare):
-    """A remote that denies rewriting branches still takes renewals."""
-    git(bare.shared, "config", "receive.denyNonFastForwards", "true")
-    git(bare.shared, "config", "receive.denyDeletes", "true")
-    whole_life(bare.worker("ann"), bare.worker("bob"))
+    won = ann.keeper.acquire(8, ann.request())
+    assert isinstance(bob.keeper.acquire(8, bob.request()), NotHeld)
+    assert ann.keeper.acquire(8, ann.request(1)) == won
 
 
 def test_pushes_elsewhere_are_read_there(bare):
@@ -192,24 +179,25 @@ def test_probe_of_a_remote_that_is_away(bare):
     assert "gone.git" in found.steps[0].text
 
 
+# The last one takes the remote away.
 CHOICES = {
-    "a remote": ("origin", Settings(), None, (Where.REMOTE, "")),
-    "no remote": (None, Settings(), None, (Where.CLONE, "there is no remote origin")),
-    "by settings": ("origin", Settings(lease=LeaseSettings(where="clone")), None, (Where.CLONE, "the settings say so")),
-    "made here": ("origin", Settings(), Where.CLONE, (Where.CLONE, "the claim was made so")),
-    "made there": ("origin", Settings(), Where.REMOTE, (Where.REMOTE, "")),
+    "a remote": (Settings(), None, (Where.REMOTE, "")),
+    "by settings": (Settings(lease=LeaseSettings(where="clone")), None, (Where.CLONE, "the settings say so")),
+    "made here": (Settings(), Where.CLONE, (Where.CLONE, "the claim was made so")),
+    "made there": (Settings(), Where.REMOTE, (Where.REMOTE, "")),
+    "no remote": (Settings(), None, (Where.CLONE, "there is no remote origin")),
 }
 
 
-@pytest.mark.parametrize(("remote", "settings", "where", "expected"), CHOICES.values(), ids=CHOICES.keys())
-def test_choice_of_transport(bare, remote, settings, where, expected):
+def test_choice_of_transport(bare):
     """New leases go to the remote if there is one; a lease that exists is kept where it was made."""
     ann = bare.worker("ann")
-    if not remote:
-        git(ann.root, "remote", "remove", "origin")
-    made_at = transport_at(where, ann.git, "origin") if where else None
-    chosen = made_at or transport_for(ann.git, ann.place, settings, NOW)
-    assert (chosen.where, chosen.reason) == expected
+    for name, (settings, where, expected) in CHOICES.items():
+        if name == "no remote":
+            git(ann.root, "remote", "remove", "origin")
+        made_at = transport_at(where, ann.git, "origin") if where else None
+        chosen = made_at or transport_for(ann.git, ann.place, settings, NOW)
+        assert (chosen.where, chosen.reason) == expected, name
 
 
 def test_lease_on_a_remote_that_was_removed(bare):

@@ -40,32 +40,29 @@ def test_loser_needs_one_push_and_one_look(github, counted):
     assert counted(bob.keeper.acquire, 7, bob.request()) == NOTHING_NEW
 
 
-@pytest.mark.parametrize("options", [(), ("--filter=blob:none",)], ids=["full clone", "partial clone"])
-def test_list_needs_one_look(github, counted, options):
-    """However many claims there are, they come whole and with one fetch, and none of the branches do."""
-    ann, bob = github.worker("ann"), github.worker("bob", *options)
-    for issue in range(1, 6):
-        ann.holds(issue)
-    git(ann.root, "push", "-q", "origin", f"{ann.commit()}:refs/heads/side")
-    assert counted(bob.keeper.list) == FETCH
-    assert counted(bob.keeper.list) == NOTHING_NEW
-    assert git(bob.root, "for-each-ref", "refs/remotes/origin/side") == ""
+def test_list_needs_one_look(github, counted):
+    """However many claims there are, they come whole and with one fetch, and none of the branches do.
 
-
-def test_look_at_one_brings_one(github):
-    """The claim of an issue comes without those of issues whose numbers begin alike."""
-    ann, bob = github.worker("ann"), github.worker("bob")
+    The claim of one issue comes without those of issues whose numbers begin alike.
+    """
+    ann, full, one = (github.worker(name) for name in ("ann", "full", "one"))
+    partial = github.worker("partial", "--filter=blob:none")
     for issue in (1, 12, 130):
         ann.holds(issue)
-    bob.keeper.read(1)
-    assert git(bob.root, "for-each-ref", "--format=%(refname:lstrip=-1)", "refs/agentsync") == "1"
+    git(ann.root, "push", "-q", "origin", f"{ann.commit()}:refs/heads/side")
+    for bob in (full, partial):
+        assert counted(bob.keeper.list) == FETCH, bob
+        assert counted(bob.keeper.list) == NOTHING_NEW, bob
+        assert git(bob.root, "for-each-ref", "refs/remotes/origin/side") == "", bob
+    one.keeper.read(1)
+    assert git(one.root, "for-each-ref", "--format=%(refname:lstrip=-1)", "refs/agentsync") == "1"
 
 
 def test_long_holding_is_short_to_read(github):
     """A lease that was renewed many times costs its reader as many objects as one renewed once."""
     ann, bob = github.worker("ann"), github.worker("bob")
     mine = ann.holds()
-    for turn in range(6):
+    for turn in range(3):
         ann.keeper.renew(mine, later(60 * turn))
     before = _objects(bob.root)
     bob.keeper.read(7)

@@ -33,9 +33,9 @@ class Size:
 
 
 RACES = {
-    "file": ("file", Size(8, 3, 12, kills=60) if PROVE else Size(8, 3, 3, kills=3)),
-    "http": ("http", Size(50, 5, 20, kills=200, trouble=3.0) if PROVE else Size(5, 2, 2, kills=2, trouble=4.0)),
-    "api": ("api", Size(50, 5, 20, kills=200, trouble=3.0) if PROVE else Size(4, 2, 2, kills=2, trouble=3.0)),
+    "file": ("file", Size(8, 3, 12, kills=60) if PROVE else Size(4, 2, 2, kills=2)),
+    "http": ("http", Size(50, 5, 20, kills=200, trouble=3.0) if PROVE else Size(4, 2, 2, kills=1, trouble=4.0)),
+    "api": ("api", Size(50, 5, 20, kills=200, trouble=3.0) if PROVE else Size(4, 1, 2, kills=1, trouble=4.0)),
 }
 
 
@@ -46,13 +46,12 @@ def test_one_holder_at_a_time(kind, size, tmp_path, record_property):
         # The server's own journal: every value each ref ever had, replaced renewals included.
         git(shared.shared, "config", "core.logAllRefUpdates", "always")
         words = _race(shared, size)
-        epochs = changes = 0
-        for issue in range(1, size.issues + 1):
-            sequence = _sequence(shared, issue)
+        sequences = {issue: _sequence(shared, issue) for issue in range(1, size.issues + 1)}
+        for issue, sequence in sequences.items():
             _check_sequence(shared, issue, sequence)
-            changes += len(sequence)
-            epochs += sequence[-1]["epoch"]
-        _check_words(shared, size, words)
+        _check_words(words, {claim["sha"]: claim for sequence in sequences.values() for claim in sequence})
+    changes = sum(len(sequence) for sequence in sequences.values())
+    epochs = sum(sequence[-1]["epoch"] for sequence in sequences.values())
     told = Counter(f"{word['order']} {word.get('doubt', word['outcome'].lower())}" for word in words)
     assert told["wanted won"]
     assert told["wanted notheld"]
@@ -145,9 +144,8 @@ def _check_sequence(shared: Yard, issue: int, sequence: list[dict]) -> None:
     assert [sha for sha in (claim["sha"] for claim in sequence) if sha in set(chain)] == chain
 
 
-def _check_words(shared: Yard, size: Size, words: list[dict]) -> None:
+def _check_words(words: list[dict], real: dict[str, dict]) -> None:
     """Hold what claimers were told against what the refs really held."""
-    real = {claim["sha"]: claim for issue in range(1, size.issues + 1) for claim in _sequence(shared, issue)}
     for word in words:
         if word["outcome"] == "Unknown":
             continue

@@ -23,7 +23,7 @@ from agent_sync.work.sling import Sling, sling
 from agent_sync.work.take import take, take_hook
 from agent_sync.work.take_decision import TakeVerdict
 
-W1 = WorkerName("main", "w1")
+W1, W2 = WorkerName("main", "w1"), WorkerName("main", "w2")
 CLAIM, HOOK = "refs/agentsync/claims/42", "refs/agentsync/hooks/main/w1"
 FAILED = GivenResult(error=HookError(code="E1", message="it broke", recoverable=True))
 
@@ -39,47 +39,19 @@ def state_of(machine, name=W1):
 
 
 def test_sling_writes_claim_and_hook_together(fleet):
-    """One push makes both refs; the claim waits for its worker and never runs out."""
-    one = fleet.machine("one")
+    """One push makes both refs; the claim waits for its worker and never runs out.
+
+    An issue hangs on one hook only, and a hook holds one issue only; the message names who has it.
+    """
+    one, two = fleet.machine("one"), fleet.machine("two")
     done = sling(one.context(), Sling(42, "w1"))
     assert set(done.shas) == {CLAIM, HOOK} == {ref for ref in fleet.refs() if "agentsync" in ref}
-    view = view_of(fleet.machine("two"))
+    view = view_of(two)
     hook, lease = view.hooks[W1].hook, view.claims[42].lease
     assert (hook.state, hook.task.id, hook.status.nonce) == (WorkState.PENDING, "issue-42", lease.nonce)
     assert (lease.mode, lease.phase, lease.epoch) == (LeaseMode.MANUAL, "slung to main/w1", 1)
     assert fleet.messages() == ["Sling issue-42 to main/w1"]
     assert fleet.issues.claimed == []
-
-
-@pytest.mark.parametrize(
-    ("prepare", "wish", "error", "says"),
-    [
-        pytest.param({"is_open": False}, {}, Refused, "#42 is closed", id="closed"),
-        pytest.param({"open_blockers": (40,)}, {}, Refused, "blocked by #40", id="blocked"),
-        pytest.param({"assignees": ("mona",)}, {}, Conflict, "held by mona", id="assigned"),
-        pytest.param({"assignees": ("mona",)}, {"force": True}, Conflict, "held by mona", id="assigned, by force"),
-        pytest.param({}, {"tools": tuple("abcdef")}, BadInput, "6 tools", id="six tools"),
-        pytest.param({}, {"type": "x" * 300}, BadInput, "type: String should have at most", id="long type"),
-        pytest.param({}, {"tools": ("",) * 3}, BadInput, "tools.0: String should", id="nameless tool"),
-        pytest.param({}, {"input": {"a": "\ud800"}}, BadInput, "input", id="half a character"),
-        pytest.param({}, {"worker": "W1"}, BadInput, "not a worker's name", id="odd name"),
-    ],
-)
-def test_refused_sling_writes_nothing(fleet, prepare, wish, error, says):
-    """What is refused leaves no ref behind, here or there."""
-    machine = fleet.machine("one")
-    fleet.issues.tasks[42] = issue(42, **prepare)
-    before = fleet.refs()
-    with pytest.raises(error, match=says):
-        sling(machine.context(), Sling(**({"issue": 42, "worker": "w1"} | wish)))
-    assert fleet.refs() == before
-    assert machine.git("for-each-ref", "refs/agentsync") == ""
-
-
-def test_taken_work_and_busy_workers_are_refused(fleet):
-    """An issue hangs on one hook only, and a hook holds one issue only; the message names who has it."""
-    one, two = fleet.machine("one"), fleet.machine("two")
-    sling(one.context(), Sling(42, "w1"))
     before = fleet.refs()
     with pytest.raises(Conflict, match=r'#42 is held by "main/w1" on .*"slung to main/w1"'):
         sling(two.context(), Sling(42, "w2"))
@@ -91,29 +63,57 @@ def test_taken_work_and_busy_workers_are_refused(fleet):
     assert fleet.refs() == before
 
 
-def test_dry_run_writes_nothing(fleet):
-    """A sling can be tried."""
+REFUSED_SLINGS = {
+    "closed": ({"is_open": False}, {}, Refused, "#42 is closed"),
+    "blocked": ({"open_blockers": (40,)}, {}, Refused, "blocked by #40"),
+    "assigned": ({"assignees": ("mona",)}, {}, Conflict, "held by mona"),
+    "assigned, by force": ({"assignees": ("mona",)}, {"force": True}, Conflict, "held by mona"),
+    "six tools": ({}, {"tools": tuple("abcdef")}, BadInput, "6 tools"),
+    "long type": ({}, {"type": "x" * 300}, BadInput, "type: String should have at most"),
+    "nameless tool": ({}, {"tools": ("",) * 3}, BadInput, "tools.0: String should"),
+    "half a character": ({}, {"input": {"a": "\ud800"}}, BadInput, "input"),
+    "odd name": ({}, {"worker": "W1"}, BadInput, "not a worker's name"),
+}
+
+
+def test_refused_sling_writes_nothing(fleet):
+    """What is refused, or only tried, leaves no ref behind, here or there; so does taking from a hook without work."""
     machine = fleet.machine("one")
     before = fleet.refs()
+
+    def check_nothing_is_written(why):
+        assert fleet.refs() == before, why
+        assert machine.git("for-each-ref", "refs/agentsync") == "", why
+
+    for why, (prepare, wish, error, says) in REFUSED_SLINGS.items():
+        fleet.issues.tasks[42] = issue(42, **prepare)
+        with pytest.raises(error, match=says):
+            sling(machine.context(), Sling(**({"issue": 42, "worker": "w1"} | wish)))
+        check_nothing_is_written(why)
+    fleet.issues.tasks[42] = issue(42)
+    assert take(machine.context(), "w1").work.decision.reason == "nothing is on the hook"
+    check_nothing_is_written("nothing to take")
     assert sling(machine.context(), Sling(42, "w1"), dry_run=True).value.hook.state is WorkState.PENDING
     assert fleet.refs() == before
-
-
-def test_dry_run_refuses_what_could_not_be_written(fleet):
-    """A plan that would be refused is refused while it is only a plan."""
-    machine = fleet.machine("one")
-    huge = {"text": "x" * (1 << 21)}
+    # A plan that would be refused is refused while it is only a plan.
     with pytest.raises(BadInput, match="could not be read again"):
-        sling(machine.context(), Sling(42, "w1", input=huge), dry_run=True)
+        sling(machine.context(), Sling(42, "w1", input={"text": "x" * (1 << 21)}), dry_run=True)
 
 
 def test_forced_sling_says_what_blocks(fleet):
-    """Work slung over its blockers names them, and can be taken although they are open."""
+    """Work slung over its blockers names them, and can be taken although they are open.
+
+    Whoever is killed after the push takes again, and only the local claim is made.
+    """
     machine = fleet.machine("one")
     fleet.issues.tasks[42] = issue(42, open_blockers=(40,))
     sling(machine.context(), Sling(42, "w1", force=True))
     assert view_of(machine).hooks[W1].hook.task.blocked_by == ("issue-40",)
-    assert take(machine.context(), "w1").work.runs
+    take_hook(machine.context(), "w1")
+    before = fleet.refs()
+    begun = take(machine.context(), "w1")
+    assert begun.work.runs
+    assert (fleet.refs(), begun.local.claim.issue_number, len(begun.work.hook.attempts)) == (before, 42, 1)
 
 
 def test_take_moves_hook_and_claim_before_the_work(fleet):
@@ -129,81 +129,46 @@ def test_take_moves_hook_and_claim_before_the_work(fleet):
     assert two.git("branch", "--show-current") == begun.work.hook.status.branch == "claude/fix-it-42"
     assert fleet.issues.claimed == [42]
     assert json.loads((two.root / ".agent-claim.json").read_text())["issue_number"] == 42
-
-
-def test_taking_again_changes_nothing(fleet):
-    """A second take by the same worktree is no second attempt; another machine is told who is at it."""
-    one, two = fleet.machine("one"), fleet.machine("two")
-    sling(one.context(), Sling(42, "w1"))
-    take(one.context(), "w1")
+    # A second take by the same worktree is no second attempt; another machine is told who is at it.
     before = fleet.refs()
-    assert take(one.context(), "w1").work.decision.verdict is TakeVerdict.RESTART
+    assert take(two.context(), "w1").work.decision.verdict is TakeVerdict.RESTART
     with pytest.raises(HookBusy, match='held by "main/w1" on'):
-        take(two.context(), "w1")
+        take(one.context(), "w1")
     assert (fleet.refs(), fleet.issues.claimed) == (before, [42])
-
-
-def test_nothing_on_the_hook_is_no_trouble(fleet):
-    """An empty or missing hook is said, and nothing is written."""
-    machine = fleet.machine("one")
-    assert take(machine.context(), "w1").work.decision.reason == "nothing is on the hook"
-
-
-def test_kill_between_push_and_local_claim(fleet):
-    """Whoever is killed after the push takes again, and only the local claim is made."""
-    machine = fleet.machine("one")
-    sling(machine.context(), Sling(42, "w1"))
-    take_hook(machine.context(), "w1")
-    before = fleet.refs()
-    begun = take(machine.context(), "w1")
-    assert (fleet.refs(), begun.local.claim.issue_number, len(begun.work.hook.attempts)) == (before, 42, 1)
-
-
-@pytest.mark.parametrize(
-    ("change", "state", "lease", "says"),
-    [
-        ({"is_open": False}, WorkState.CANCELLED, LeaseState.RELEASED, "closed"),
-        ({"open_blockers": (40,)}, WorkState.BLOCKED, LeaseState.HELD, "blocked by #40"),
-    ],
-    ids=["closed", "blocked"],
-)
-def test_issue_that_changed_since_it_was_slung(fleet, change, state, lease, says):
-    """A closed issue's work is cancelled and its claim given back; blocked work waits with its claim."""
-    machine = fleet.machine("one")
-    sling(machine.context(), Sling(42, "w1"))
-    fleet.issues.tasks[42] = issue(42, **change)
-    begun = take(machine.context(), "w1")
-    assert says in begun.work.decision.reason
-    assert (state_of(machine), view_of(machine).claims[42].lease.state) == (state, lease)
-    assert not (machine.root / ".agent-claim.json").exists()
-
-
-def test_blocked_work_goes_on_when_the_way_is_clear(fleet):
-    """Blocked work is begun once nothing is in its way."""
-    machine = fleet.machine("one")
-    sling(machine.context(), Sling(42, "w1"))
-    fleet.issues.tasks[42] = issue(42, open_blockers=(40,))
-    take(machine.context(), "w1")
-    before = fleet.refs()
-    assert not take(machine.context(), "w1").work.runs
-    assert fleet.refs() == before
-    fleet.issues.tasks[42] = issue(42)
-    assert take(machine.context(), "w1").work.decision.verdict is TakeVerdict.START
-
-
-def test_worktree_with_another_issue_finishes_first(fleet):
-    """A worktree at another issue takes nothing; the work stays on the hook."""
-    machine = fleet.machine("one")
-    sling(machine.context(), Sling(42, "w1"))
-    sling(machine.context(), Sling(43, "w2"))
-    take(machine.context(), "w1")
+    # A worktree at another issue takes nothing; the work stays on the hook.
+    sling(one.context(), Sling(43, "w2"))
     with pytest.raises(BadInput, match="this worktree holds another issue"):
-        take(machine.context(), "w2")
-    assert state_of(machine, WorkerName("main", "w2")) is WorkState.PENDING
+        take(two.context(), "w2")
+    assert state_of(two, W2) is WorkState.PENDING
+
+
+def test_issue_that_changed_since_it_was_slung(fleet):
+    """A closed issue's work is cancelled and its claim given back; blocked work waits with its claim, then goes on."""
+    machine = fleet.machine("one")
+    changes = (
+        (42, W1, {"is_open": False}, WorkState.CANCELLED, LeaseState.RELEASED, "closed"),
+        (43, W2, {"open_blockers": (40,)}, WorkState.BLOCKED, LeaseState.HELD, "blocked by #40"),
+    )
+    for number, worker, change, state, lease, says in changes:
+        sling(machine.context(), Sling(number, worker.worker))
+        fleet.issues.tasks[number] = issue(number, **change)
+        begun = take(machine.context(), worker.worker)
+        assert says in begun.work.decision.reason
+        view = view_of(machine)
+        assert (view.hooks[worker].hook.state, view.claims[number].lease.state) == (state, lease)
+        assert not (machine.root / ".agent-claim.json").exists()
+    before = fleet.refs()
+    assert not take(machine.context(), "w2").work.runs
+    assert fleet.refs() == before
+    fleet.issues.tasks[43] = issue(43)
+    assert take(machine.context(), "w2").work.decision.verdict is TakeVerdict.START
 
 
 def test_handoff_keeps_everything(fleet):
-    """Branch, resume point and what is not committed are on the remote; index and files are untouched."""
+    """Branch, resume point and what is not committed are on the remote; index and files are untouched.
+
+    A handoff whose answer was lost is not made twice; one with more work replaces it, and the rescue stays a parent.
+    """
     one, two = fleet.machine("one"), fleet.machine("two")
     sling(one.context(), Sling(42, "w1"))
     take(one.context(), "w1")
@@ -212,7 +177,8 @@ def test_handoff_keeps_everything(fleet):
     (one.root / "new.txt").write_text("new")
     one.git("add", "new.txt")
     before = (one.git("status", "--porcelain"), one.git("ls-files", "--stage"))
-    handed = hand_off(one.context(), "w1", HandoffNote(resume_point="the lock", next_steps=("test", "docs")))
+    note = HandoffNote(resume_point="the lock", next_steps=("test", "docs"))
+    handed = hand_off(one.context(), "w1", note)
     assert (one.git("status", "--porcelain"), one.git("ls-files", "--stage")) == before
     rescue = handed.handoff.rescue_ref
     refs = fleet.refs()
@@ -224,10 +190,19 @@ def test_handoff_keeps_everything(fleet):
     view = view_of(two)
     assert view.hooks[W1].hook.handoff.resume_point == "the lock"
     assert view.claims[42].lease.mode is LeaseMode.MANUAL
+    assert hand_off(one.context(), "w1", note).is_repeat
+    assert fleet.refs() == refs
+    (one.root / "new.txt").write_text("newer")
+    second = hand_off(one.context(), "w1", note)
+    assert (second.is_repeat, second.handoff.count) == (False, 2)
+    assert handed.handoff.rescue_sha in one.git("log", "-1", "--format=%P", second.handoff.rescue_sha).split()
 
 
 def test_next_session_resumes_elsewhere(fleet):
-    """Another machine goes on with the pushed branch, in the same attempt; the old one cannot hand off any more."""
+    """Another machine goes on with the pushed branch, in the same attempt; the old one cannot hand off any more.
+
+    A worktree that had the work before goes on with what others did since; branches gone apart are told.
+    """
     one, two = fleet.machine("one"), fleet.machine("two")
     sling(one.context(), Sling(42, "w1"))
     take(one.context(), "w1")
@@ -244,37 +219,13 @@ def test_next_session_resumes_elsewhere(fleet):
     with pytest.raises(Conflict, match="not held by this worktree"):
         finish_work(one.context(), "w1", GivenResult(), open_issues=False)
     assert fleet.refs() == before
-
-
-def test_branch_that_came_back_is_moved_forward(fleet):
-    """A worktree that had the work before goes on with what others did since; branches gone apart are told."""
-    one, two = fleet.machine("one"), fleet.machine("two")
-    sling(one.context(), Sling(42, "w1"))
-    for machine in (one, two):
-        take(machine.context(), "w1")
-        head = machine.commit(f"{machine.root.name}.txt")
-        hand_off(machine.context(), "w1", HandoffNote())
+    one.git("reset", "-q", "--hard", "HEAD~")
+    head = two.commit("two.txt")
+    hand_off(two.context(), "w1", HandoffNote())
     assert (take(one.context(), "w1").notes, one.git("rev-parse", "HEAD")) == ((), head)
     hand_off(one.context(), "w1", HandoffNote())
     two.git("commit", "-q", "--amend", "-m", "Changed")
     assert "have diverged" in take(two.context(), "w1").notes[0]
-
-
-def test_repeated_handoff_is_the_same(fleet):
-    """A handoff whose answer was lost is not made twice; one with more work replaces it, and the rescue stays a parent."""
-    machine = fleet.machine("one")
-    sling(machine.context(), Sling(42, "w1"))
-    take(machine.context(), "w1")
-    (machine.root / "new.txt").write_text("new")
-    first = hand_off(machine.context(), "w1", HandoffNote(resume_point="a"))
-    before = fleet.refs()
-    assert hand_off(machine.context(), "w1", HandoffNote(resume_point="a")).is_repeat
-    assert fleet.refs() == before
-    (machine.root / "new.txt").write_text("newer")
-    second = hand_off(machine.context(), "w1", HandoffNote(resume_point="a"))
-    assert (second.is_repeat, second.handoff.count) == (False, 2)
-    parents = machine.git("log", "-1", "--format=%P", second.handoff.rescue_sha).split()
-    assert first.handoff.rescue_sha in parents
 
 
 def test_odd_names_and_long_words(fleet):
@@ -309,39 +260,56 @@ def test_result_completes(fleet):
     """The result carries evidence of our own; the claim is done with it, and the commit is on the remote."""
     machine = fleet.machine("one")
     sling(machine.context(), Sling(42, "w1"))
+    with pytest.raises(IllegalHookMove, match="state PENDING cannot clear"):
+        clear_hook(machine.context(), "w1")
     take(machine.context(), "w1")
     head = machine.commit("done.txt")
-    given = GivenResult(output={"patch": "done.txt"})
+    given = GivenResult(
+        output={"patch": "done.txt"},
+        discovered_tasks=(DiscoveredTask(title="Also broken", body="See there."), DiscoveredTask(title="And this")),
+    )
     finished = finish_work(machine.context(), "w1", given, open_issues=False)
     assert (finished.hook.state, finished.hook.result.evidence.commit) == (WorkState.COMPLETE, head)
+    assert finished.filed == ()
     assert view_of(machine).claims[42].lease.state is LeaseState.DONE
     before = fleet.refs()
     assert before["refs/heads/claude/fix-it-42"] == head
     assert finish_work(machine.context(), "w1", given, open_issues=False).is_repeat
     assert fleet.refs() == before
     assert fleet.messages() == ["Sling issue-42 to main/w1", "Start issue-42", "Complete issue-42"]
+    # What was found is filed on demand with its origin; a repeat files nothing more.
+    for _ in range(2):
+        assert finish_work(machine.context(), "w1", given, open_issues=True).filed == (100, 101)
+    assert next(iter(fleet.issues.filed.values())).splitlines() == [
+        "Also broken",
+        "See there.",
+        "",
+        "discovered from #42",
+    ]
+    # Only finished work is cleared, and what is cleared leaves its history.
+    assert clear_hook(machine.context(), "w1").before.task.id == "issue-42"
+    assert clear_hook(machine.context(), "w1").before is None
+    assert (state_of(machine), fleet.messages()[-1]) == (WorkState.EMPTY, "Clear issue-42")
 
 
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        ("{", "Invalid JSON"),
-        ('{"odd": 1}', "odd: Extra inputs"),
-        ('{"status": "FAILED"}', "a FAILED result has an error"),
-        ('{"taskId": "issue-43"}', "is about issue-43; issue-42 hangs"),
-        ('{"evidence": {"outputHash": "0"}}', "outputHash do not match"),
-        ('{"output": []}', "output: Input should"),
-    ],
-)
-def test_bad_results_are_refused(fleet, content, says):
+def test_bad_results_are_refused(fleet):
     """What does not fit the schema, the task or its hashes is refused, and the hook stays as it was."""
     machine = fleet.machine("one")
     sling(machine.context(), Sling(42, "w1"))
     take(machine.context(), "w1")
     before = fleet.refs()
-    with pytest.raises(BadInput, match=says):
-        finish_work(machine.context(), "w1", parse_result(content), open_issues=False)
-    assert fleet.refs() == before
+    bad_results = {
+        "{": "Invalid JSON",
+        '{"odd": 1}': "odd: Extra inputs",
+        '{"status": "FAILED"}': "a FAILED result has an error",
+        '{"taskId": "issue-43"}': "is about issue-43; issue-42 hangs",
+        '{"evidence": {"outputHash": "0"}}': "outputHash do not match",
+        '{"output": []}': "output: Input should",
+    }
+    for content, says in bad_results.items():
+        with pytest.raises(BadInput, match=says):
+            finish_work(machine.context(), "w1", parse_result(content), open_issues=False)
+        assert fleet.refs() == before, content
 
 
 def test_third_failure_asks_a_human_once(fleet):
@@ -349,9 +317,8 @@ def test_third_failure_asks_a_human_once(fleet):
     machine = fleet.machine("one")
     for attempt in (1, 2, 3):
         sling(machine.context(), Sling(42, "w1"))
-        tried = view_of(machine).hooks[W1].hook.context.previous_attempts
+        tried = take(machine.context(), "w1").work.hook.context.previous_attempts
         assert [one.number for one in tried] == list(range(1, attempt))
-        take(machine.context(), "w1")
         finished = finish_work(machine.context(), "w1", FAILED, open_issues=False)
         assert bool(finished.escalated) == (attempt == 3)
         assert (machine.root / ".agent-claim.json").exists() == (attempt == 3)
@@ -382,38 +349,6 @@ def test_failure_for_good_asks_at_once(fleet):
 def replace_error(**changes):
     """Return the failing result with another error."""
     return FAILED.model_copy(update={"error": FAILED.error.model_copy(update=changes)})
-
-
-def test_discovered_work_is_filed_once(fleet):
-    """What was found is recorded, and filed on demand with its origin; a repeat files nothing more."""
-    machine = fleet.machine("one")
-    sling(machine.context(), Sling(42, "w1"))
-    take(machine.context(), "w1")
-    given = GivenResult(
-        discovered_tasks=(DiscoveredTask(title="Also broken", body="See there."), DiscoveredTask(title="And this"))
-    )
-    assert finish_work(machine.context(), "w1", given, open_issues=False).filed == ()
-    for _ in range(2):
-        assert finish_work(machine.context(), "w1", given, open_issues=True).filed == (100, 101)
-    assert next(iter(fleet.issues.filed.values())).splitlines() == [
-        "Also broken",
-        "See there.",
-        "",
-        "discovered from #42",
-    ]
-
-
-def test_only_finished_work_is_cleared(fleet):
-    """Clearing work that is not finished is refused; what is cleared leaves its history."""
-    machine = fleet.machine("one")
-    sling(machine.context(), Sling(42, "w1"))
-    with pytest.raises(IllegalHookMove, match="state PENDING cannot clear"):
-        clear_hook(machine.context(), "w1")
-    take(machine.context(), "w1")
-    finish_work(machine.context(), "w1", GivenResult(), open_issues=False)
-    assert clear_hook(machine.context(), "w1").before.task.id == "issue-42"
-    assert clear_hook(machine.context(), "w1").before is None
-    assert (state_of(machine), fleet.messages()[-1]) == (WorkState.EMPTY, "Clear issue-42")
 
 
 @pytest.mark.parametrize("what", ["take", "sling"])

@@ -35,26 +35,35 @@ def put_back(machine):
     assert [one.is_done for one in repair(context, examine(context)[1])] == [True]
 
 
-@pytest.mark.parametrize("leave", [handed_off, put_back], ids=["handed off", "put back"])
-@pytest.mark.parametrize("is_noticed", [False, True], ids=["unnoticed", "known as lost"])
-def test_claim_file_goes_on_with_the_new_holding(fleet, leave, is_noticed):
+def test_claim_file_goes_on_with_the_new_holding(fleet):
     """Whoever takes its own work again holds it, although the file there was written for the holding before."""
     machine = fleet.machine("one")
     sling(machine.context(), Sling(42, "w1"))
-    with long_ago():
-        take(machine.context(**SHORT), "w1")
-    leave(machine)
-    if is_noticed:
+
+    def take_long_ago():
+        with long_ago():
+            return take(machine.context(**SHORT), "w1")
+
+    def check_it_goes_on(leave, *, is_noticed, take_again=lambda: take(machine.context(), "w1")):
+        leave(machine)
+        if is_noticed:
+            claim = machine.context().store.read()
+            lost = claim.model_copy(update={"lease": claim.lease.model_copy(update={"lost_to": "w1"})})
+            with machine.context().store.locked() as token:
+                machine.context().store.save(token, seen=claim, changed=lost)
+        begun = take_again()
+        assert begun.work.runs
         claim = machine.context().store.read()
-        lost = claim.model_copy(update={"lease": claim.lease.model_copy(update={"lost_to": "w1"})})
-        with machine.context().store.locked() as token:
-            machine.context().store.save(token, seen=claim, changed=lost)
-    begun = take(machine.context(), "w1")
-    assert begun.work.runs
-    claim = machine.context().store.read()
-    assert (claim.lease.nonce, claim.lease.sha) == (begun.work.tip.lease.nonce, begun.work.tip.sha)
-    assert not claim.is_lost
-    must_hold(machine.context(), claim, attempted="going on")
+        assert (claim.lease.nonce, claim.lease.sha) == (begun.work.tip.lease.nonce, begun.work.tip.sha)
+        assert not claim.is_lost
+        must_hold(machine.context(), claim, attempted="going on")
+
+    take_long_ago()
+    # What is handed off is pushed, and whoever has just pushed is at work: nothing is put back after that.
+    check_it_goes_on(put_back, is_noticed=True, take_again=take_long_ago)
+    check_it_goes_on(put_back, is_noticed=False)
+    check_it_goes_on(handed_off, is_noticed=False)
+    check_it_goes_on(handed_off, is_noticed=True)
 
 
 def test_worktree_that_lost_the_work_stays_out(fleet):
