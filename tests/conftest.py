@@ -73,14 +73,21 @@ def only_loopback(monkeypatch):
     monkeypatch.setattr(socket.socket, "connect", guarded)
 
 
-@pytest.fixture
-def repo(tmp_path) -> Path:
-    """Make a real git repository with one commit."""
-    root = tmp_path / "repo"
-    root.mkdir()
+@pytest.fixture(scope="session")
+def begun_repo(tmp_path_factory) -> Path:
+    """Make a real git repository with one commit, to be copied."""
+    root = tmp_path_factory.mktemp("begun")
+    plain = {name: value for name, value in os.environ.items() if name not in foreign_names(os.environ)}
     for command in (["init", "-q", "-b", "main"], ["commit", "-q", "--allow-empty", "-m", "Begin"]):
-        subprocess.run(["git", *command], cwd=root, check=True)
+        subprocess.run(["git", *command], cwd=root, env=plain | plain_values(root), check=True)
     return root
+
+
+@pytest.fixture
+def repo(begun_repo, tmp_path) -> Path:
+    """Return a real git repository with one commit."""
+    # Its files are as new as if git had just made them.
+    return Path(shutil.copytree(begun_repo, tmp_path / "repo", copy_function=shutil.copy))
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from hypothesis import given
 from support.command import run
 from support.hostile import documents, every_odd
 from support.meeting import CLAIM, EVENT, STATE, meet_claim, meet_event, meet_receipt, meet_record, meet_state
+from support.prove import PROVE
 from support.receipts import receipt
 from support.stored_records import full_store
 
@@ -73,7 +74,9 @@ def test_odd_record(store, place):
     values = json.loads((store.directory / HOOK_JSON).read_bytes())
     # One of each kind is enough: the others have the same fields.
     short = {key: value[:1] if isinstance(value, list) else value for key, value in values.items()}
-    for content in every_odd(short):
+    # Every value and every place come in the sample; what is far deeper than they are comes first.
+    contents = list(every_odd(short))
+    for content in contents if PROVE else (*contents[:2], *contents[2::5]):
         meet_record(store, place, content)
 
 

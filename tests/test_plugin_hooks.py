@@ -27,36 +27,44 @@ def speaks(root, **environment):
     return ".agent-claim.json" in ran.human
 
 
-@pytest.mark.parametrize(
-    ("text", "is_silent"),
-    [
-        (None, False),
-        ("", False),
-        ("{", False),
-        (FULL, True),
-        (settings(GUARDED), True),
-        (settings("agent-sync on-stop"), True),
-        (settings("/opt/bin/agent-sync on-stop"), True),
-        (settings("'/opt/a b/agent-sync' on-stop"), True),
-        (settings('"/opt/a b/agent-sync" on-stop'), True),
-        (settings("agent-sync", args=["on-stop"]), True),
-        (settings("agent-sync on-idle"), False),
-        (settings("make on-stop"), False),
-        (f"// an old one: {GUARDED}\n{{}}", False),
-        (f"/* {GUARDED} */ {{}}", False),
-        (f"// kept\n{settings(GUARDED)}", True),
-        (settings(GUARDED).replace("on-stop", "\\u006fn-stop"), True),
-        (json.dumps({"permissions": {"allow": ["Bash(agent-sync status*)"]}}), False),
-    ],
-)
-@pytest.mark.parametrize("file", ["settings.json", "settings.local.json"])
-def test_hook_of_the_settings_answers(repo, file, text, is_silent):
+TEXTS = [
+    (None, False),
+    ("", False),
+    ("{", False),
+    (FULL, True),
+    (settings(GUARDED), True),
+    (settings("agent-sync on-stop"), True),
+    (settings("/opt/bin/agent-sync on-stop"), True),
+    (settings("'/opt/a b/agent-sync' on-stop"), True),
+    (settings('"/opt/a b/agent-sync" on-stop'), True),
+    (settings("agent-sync", args=["on-stop"]), True),
+    (settings("agent-sync on-idle"), False),
+    (settings("make on-stop"), False),
+    (f"// an old one: {GUARDED}\n{{}}", False),
+    (f"/* {GUARDED} */ {{}}", False),
+    (f"// kept\n{settings(GUARDED)}", True),
+    (settings(GUARDED).replace("on-stop", "\\u006fn-stop"), True),
+    (json.dumps({"permissions": {"allow": ["Bash(agent-sync status*)"]}}), False),
+]
+
+
+def test_hook_of_the_settings_answers(repo):
     """What a settings file registers, in whatever form, is left to it; what only looks like it is not."""
     (repo / ".claude").mkdir()
-    if text is not None:
-        (repo / ".claude" / file).write_text(text)
-    assert speaks(repo, **PLUGIN) is not is_silent
-    assert speaks(repo)
+    files = [repo / ".claude" / name for name in ("settings.json", "settings.local.json")]
+    for text, is_silent in TEXTS:
+        for file in files:
+            if text is not None:
+                file.write_text(text)
+            assert speaks(repo, **PLUGIN) is not is_silent, (file.name, text)
+            file.unlink(missing_ok=True)
+        if is_silent:
+            # Here the hook of the settings file answers.
+            for file in files:
+                file.write_text(text)
+            assert speaks(repo), text
+            for file in files:
+                file.unlink()
 
 
 def test_hook_of_the_user_answers(repo, tmp_path):

@@ -8,8 +8,10 @@ import tomllib
 from collections import Counter
 from pathlib import Path
 
+import check_jsonschema
 import jsonschema
 import pytest
+from click.testing import CliRunner
 from support.claims import claim
 
 from agent_sync.task.claim.model import Claim
@@ -28,6 +30,13 @@ def yaml(file):
     return YAML(typ="safe").load(file)
 
 
+def problems(schema, *names):
+    """Return what a published schema has against files of this repository."""
+    arguments = ["--builtin-schema", schema, *(str(ROOT / ".github" / name) for name in names)]
+    done = CliRunner().invoke(check_jsonschema.main, arguments)
+    return f"{done.exit_code}: {done.output}" if done.exit_code else ""
+
+
 def test_generated_documents_are_fresh():
     """Diagrams, tables, help pages and schemas say what the code says now."""
     done = subprocess.run(
@@ -39,9 +48,7 @@ def test_generated_documents_are_fresh():
 @pytest.mark.parametrize("workflow", sorted((ROOT / ".github" / "workflows").glob("*.yml")), ids=lambda path: path.name)
 def test_workflows_are_valid(workflow):
     """Every workflow follows GitHub's schema, grants nothing by default and pins what it uses by hash."""
-    checker = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows"]
-    done = subprocess.run([*checker, str(workflow)], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout
+    assert problems("vendor.github-workflows", f"workflows/{workflow.name}") == ""
     text = workflow.read_text()
     assert "\npermissions: {}\n" in text
     # A workflow or action of this repository is the one of the same commit.
@@ -62,11 +69,8 @@ def test_secrets_are_given_to_single_steps(workflow):
 
 def test_updates_of_actions_and_lock_are_automated():
     """Dependabot's file follows its schema and covers what the workflows use and what the lock pins."""
-    file = ROOT / ".github" / "dependabot.yml"
-    checker = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.dependabot"]
-    done = subprocess.run([*checker, str(file)], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout
-    updates = yaml(file)["updates"]
+    assert problems("vendor.dependabot", "dependabot.yml") == ""
+    updates = yaml(ROOT / ".github" / "dependabot.yml")["updates"]
     assert {update["package-ecosystem"] for update in updates} == {"github-actions", "pip"}
 
 
@@ -75,10 +79,7 @@ def test_updates_of_actions_and_lock_are_automated():
 )
 def test_issue_templates_are_valid(name, schema):
     """GitHub can show what it finds in the folder of issue templates."""
-    file = ROOT / ".github" / "ISSUE_TEMPLATE" / f"{name}.yml"
-    checker = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.github-{schema}"]
-    done = subprocess.run([*checker, str(file)], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout
+    assert problems(f"vendor.github-{schema}", f"ISSUE_TEMPLATE/{name}.yml") == ""
 
 
 @pytest.mark.parametrize("name", ["installer.txt", "action.txt", "demo.txt", "dev.txt", "lock.txt", "release.txt"])
@@ -167,5 +168,9 @@ def test_product_speaks_of_itself_only():
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split(
         "\n"
     )
-    texts = {name: (ROOT / name).read_text(errors="replace") for name in tracked if name and (ROOT / name).is_file()}
-    assert [name for name, text in texts.items() if words.search(text) and name != "tests/test_project.py"] == []
+    files = [name for name in tracked if name and (ROOT / name).is_file() and name != "tests/test_project.py"]
+    texts = {name: (ROOT / name).read_bytes() for name in files}
+    # Most files have not even a part of these words, which is quickly seen.
+    parts = (b"/shared/", b"/work/", b"ruling ", b"seed 00")
+    likely = {name: text for name, text in texts.items() if any(part in text.lower() for part in parts)}
+    assert [name for name, text in likely.items() if words.search(text.decode(errors="replace"))] == []

@@ -41,6 +41,19 @@ def case(name, ending=FINE, seconds=0.0, does=lambda: None):
     return Case(name, run, seconds)
 
 
+class NoNursery:
+    """Stands for a nursery where no case has a client."""
+
+    def close(self):
+        """Have nothing to end."""
+
+
+@pytest.fixture
+def without_clients(monkeypatch):
+    """Spare the command the loading of what clients need."""
+    monkeypatch.setattr(program, "Nursery", NoNursery)
+
+
 @pytest.fixture
 def journal(tmp_path):
     """Return an empty journal."""
@@ -115,7 +128,7 @@ def test_budget_begins_nothing_that_would_end_too_late(journal):
 
 def test_budget_is_shared_fairly(journal):
     """A family with many cases does not use up the time of one with few."""
-    large = family("large", *(case(str(number), seconds=10.0) for number in range(50)))
+    large = family("large", *(case(str(number), seconds=10.0) for number in range(20)))
     small = family("small", *(case(str(number), seconds=10.0) for number in range(3)))
     said = play(journal, large, small)
     order = [line.split(":")[0] for line in said if "survived" in line]
@@ -151,18 +164,20 @@ def test_case_that_breaks_has_failed(journal, does, says):
     assert journal.endings["a", "2"] == FINE
 
 
+@pytest.mark.usefixtures("without_clients")
 @pytest.mark.parametrize("verdict", [Verdict.LOST, Verdict.DUPLICATED, Verdict.FAILED])
 def test_planted_loss_fails_the_command(tmp_path, monkeypatch, capsys, verdict):
     """A loss is in the table, is told with the command that repeats it, and is the exit status, also when resumed."""
     planted = family("a", case("1", Ending(verdict, "a commit is gone")), case("2"))
     monkeypatch.setattr(program, "FAMILIES", (planted,))
-    arguments = ["--journal", str(tmp_path / "journal.jsonl"), "-j", "1"]
+    arguments = ["--journal", str(tmp_path / "journal.jsonl"), "-j", "2"]
     for _ in range(2):
         assert program.main(arguments) == 1
         said = capsys.readouterr().out
         assert f"{verdict}: a: 1\n  a commit is gone\n  again: make prove FAMILY=a CASE='1'" in said
 
 
+@pytest.mark.usefixtures("without_clients")
 def test_interrupted_sweep_goes_on(tmp_path, monkeypatch, capsys):
     """A sweep that is interrupted says so, ends what it plays, and has kept what has ended."""
     mark = tmp_path / "mark"
@@ -191,7 +206,7 @@ def test_changed_sources_end_the_sweep(journal):
 def test_nothing_lost_succeeds(tmp_path, monkeypatch, capsys):
     """Where everything survived or cannot be tried, the command succeeds and prints the table."""
     monkeypatch.setattr(program, "FAMILIES", (family("a", case("1"), case("2", Ending(Verdict.SKIPPED, "not here"))),))
-    assert program.main(["--journal", str(tmp_path / "journal.jsonl"), "-j", "2"]) == 0
+    assert program.main(["--journal", str(tmp_path / "journal.jsonl"), "-j", "1"]) == 0
     line = capsys.readouterr().out.splitlines()[-1]
     assert line.split() == ["a", "2", "of", "2", "1", "1", "0", "0", "0", "1"]
 

@@ -7,12 +7,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 from support.claims import NOW, claim
 from support.command import COMMAND, run, settle
 from support.context import Workshop
 from support.github import FakeGitHub, pull
 from support.neighbours import wait_until
+from support.prove import PROVE
 
 from agent_sync.events import run as hook_run, stamp
 from agent_sync.hook_event import HookEvent
@@ -184,6 +185,8 @@ def change(scene, what, held):
                 stamp.write_text((due if due == quiet.NEVER else str(time.time() - 1)) + "\n" + rest)
 
 
+# Every example has a repository of its own.
+@(settings() if PROVE else settings(max_examples=20))
 @given(CLAIMS, CLAIMS, CHANGES, st.sampled_from(COMMANDS))
 def test_quiet_means_nothing_to_do(tmp_path_factory, held, later, what, trigger):
     """Whenever the stamp answers "nothing to do", a full run would have done and said nothing."""

@@ -3,12 +3,16 @@
 import pytest
 from support.readers import READERS
 
+from agent_sync.gates.reviews import findings
+
 FEW = 40
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_reader_meets_any_content(name, tmp_path):
+def test_reader_meets_any_content(name, tmp_path, monkeypatch):
     """Nothing but our own error is raised, and a file that others wrote keeps its bytes."""
+    # A reviewer's answer is looked for from each brace: every one of a deep nest is met in the same way.
+    monkeypatch.setattr(findings, "MOST_STARTS", 50)
     READERS[name](tmp_path).try_out(seed=0, count=FEW)
 
 

@@ -3,10 +3,11 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 from support.claims import claim
 from support.context import Workshop
 from support.github import CARD, FakeGitHub, pull
+from support.prove import PROVE
 
 from agent_sync.errors import GitHubDown, RateLimited, Refused
 from agent_sync.system import files
@@ -400,6 +401,8 @@ WORLDS = st.builds(
 )
 
 
+# Every example has a repository of its own.
+@(settings() if PROVE else settings(max_examples=20))
 @given(CLAIMS, WORLDS, st.sampled_from(Trigger))
 def test_any_claim_in_any_world_settles(tmp_path_factory, held, github, trigger):
     """Whatever the claim says and the world holds: the loop ends, and a second run writes nothing more."""

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from openapi_contract import Contract
+from support.surroundings import NO_CERTIFICATES
 
 from agent_sync.emulator.rest.dispatch import ROUTES
 from agent_sync.emulator.server import running
@@ -53,7 +54,10 @@ def recorder(openapi, tmp_path):
     """Return a recorder in front of a running local GitHub."""
     import httpx
 
-    with running(state=tmp_path) as server, httpx.Client(base_url=server.url, timeout=20) as http:
+    with (
+        running(state=tmp_path) as server,
+        httpx.Client(base_url=server.url, verify=NO_CERTIFICATES, timeout=20) as http,
+    ):
         yield Recorder(http, Contract(openapi))
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -9,7 +10,7 @@ from typing import ClassVar
 
 import pytest
 from support.command import COMMAND, fixture, run
-from support.gauntlet import write_files
+from support.gauntlet import GatedProject, write_files
 
 from agent_sync.events.exchange import parse
 from agent_sync.gates.answer import gate
@@ -19,13 +20,27 @@ from agent_sync.task.decision.facts import Trigger
 HEAVY = {"json", "re", "logging", "subprocess", "dataclasses", "typing", "pathlib", "click", "pydantic", "ruamel"}
 
 
+@pytest.fixture(scope="module")
+def made():
+    """Keep what is made once for all who ask."""
+    return {}
+
+
 @pytest.fixture
-def working(project, monkeypatch):
-    """A project with work that has passed, so that the interval holds."""
+def working(made, tmp_path_factory, monkeypatch):
+    """A project with work that has passed, so that the interval holds: it is put back as it was for each test."""
     for name in ("CI", "GITHUB_ACTIONS"):
         monkeypatch.delenv(name, raising=False)
-    project.write({"src/a": "1"})
-    full(project)
+    if not made:
+        here = tmp_path_factory.mktemp("working")
+        subprocess.run(["git", "init", "-q", "-b", "main", str(here)], check=True)
+        project = GatedProject(here, ok="command: 'true'\n")
+        project.write({"src/a": "1"})
+        full(project)
+        made |= {"project": project, "kept": here.rename(here.with_name(f"{here.name}-kept"))}
+    project = made["project"]
+    shutil.rmtree(project.root, ignore_errors=True)
+    shutil.copytree(made["kept"], project.root, symlinks=True)
     return project
 
 

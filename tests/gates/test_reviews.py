@@ -1,14 +1,18 @@
 """Reviews from first look to last, with small programs in the place of reviewers."""
 
 import json
+import shutil
+import subprocess
 from typing import ClassVar
 
 import pytest
-from support.gauntlet import GatedProject
+from support.gauntlet import GatedProject, write_files
+from support.prove import PROVE
 from support.reviewers import Reviewer, failing, finding
 
 from agent_sync.gates.plan.plan import Scope
 from agent_sync.gates.plan.prepare import RunOptions
+from agent_sync.gates.reviews.findings import read_answer
 from agent_sync.gates.run.execute import execute_run
 from agent_sync.gates.status import Status
 
@@ -25,12 +29,14 @@ def claude(tmp_path):
 @pytest.fixture
 def project(repo, claude):
     """A project with one review and one changed file."""
-    project = GatedProject(repo, CONFIG)
-    project.write({".gauntlet/reviews/quality.md": PROMPT})
-    project.commit()
-    project.git("branch", "-f", "main")
+    return reviewed(repo, claude)
+
+
+def reviewed(root, reviewer):
+    write_files(root, {".gauntlet/reviews/quality.md": PROMPT})
+    project = GatedProject(root, CONFIG)
     project.write({"src/a": "one\ntwo\nthree\n"})
-    project.path = f"{claude.bin}:/usr/bin:/bin"
+    project.path = f"{reviewer.bin}:/usr/bin:/bin"
     return project
 
 
@@ -113,12 +119,12 @@ class TestFirstLook:
         run(project)
         assert "elsewhere" not in claude.asked[0]["prompt"]
 
-    @pytest.mark.parametrize("name", ["./src/a", "b/src/a", "{root}/src/a"])
-    def test_names_of_files(self, project, claude, name):
+    def test_names_of_files(self, project, claude):
         """A reviewer may write a path in the usual ways."""
-        claude.answers(failing(finding(1, file=name.format(root=project.root))))
+        names = ("./src/a", "b/src/a", f"{project.root}/src/a")
+        claude.answers(failing(*(finding(number, file=name) for number, name in enumerate(names, 1))))
         assert run(project).status is Status.FAILED
-        assert stored(project)["violations"][0]["file"] == "src/a"
+        assert [one["file"] for one in stored(project)["violations"]] == ["src/a"] * len(names)
 
     def test_deleted_part(self, project, claude):
         """A deletion can be reviewed."""
@@ -132,26 +138,35 @@ class TestFirstLook:
 class TestAnswers:
     """What a reviewer may say."""
 
+    # Each with whether it says that the work passes; None is no answer.
     ROWS: ClassVar = {
-        "plain": ('{"status": "pass"}', Status.PASSED),
-        "fenced": ('Well:\n```json\n{"status": "pass"}\n```\nBye', Status.PASSED),
-        "words around": ('I think {so} that {"status": "pass", "message": "fine"} holds', Status.PASSED),
-        "last one counts": ('{"status": "fail", "violations": []} then {"status": "pass"}', Status.PASSED),
-        "braces in text": ('{"status": "pass", "message": "use {} and }"}', Status.PASSED),
-        "fenced failure": ("```\n" + json.dumps(failing()) + "\n```", Status.FAILED),
-        "nonsense": ("I could not do it.", Status.INFRASTRUCTURE_ERROR),
-        "nothing": ("", Status.INFRASTRUCTURE_ERROR),
-        "failure without findings": ('{"status": "fail"}', Status.INFRASTRUCTURE_ERROR),
-        "unknown status": ('{"status": "maybe"}', Status.INFRASTRUCTURE_ERROR),
-        "deep nonsense": ("[" * 50_000, Status.INFRASTRUCTURE_ERROR),
-        "misshapen findings": ('{"status": "fail", "violations": [3, {"line": 1}]}', Status.INFRASTRUCTURE_ERROR),
+        "plain": ('{"status": "pass"}', True),
+        "fenced": ('Well:\n```json\n{"status": "pass"}\n```\nBye', True),
+        "words around": ('I think {so} that {"status": "pass", "message": "fine"} holds', True),
+        "last one counts": ('{"status": "fail", "violations": []} then {"status": "pass"}', True),
+        "braces in text": ('{"status": "pass", "message": "use {} and }"}', True),
+        "fenced failure": ("```\n" + json.dumps(failing()) + "\n```", False),
+        "nonsense": ("I could not do it.", None),
+        "nothing": ("", None),
+        "failure without findings": ('{"status": "fail"}', None),
+        "unknown status": ('{"status": "maybe"}', None),
+        "deep nonsense": ("[" * 50_000, None),
+        "misshapen findings": ('{"status": "fail", "violations": [3, {"line": 1}]}', None),
     }
+    STATUSES: ClassVar = {True: Status.PASSED, False: Status.FAILED, None: Status.INFRASTRUCTURE_ERROR}
 
-    @pytest.mark.parametrize(("answer", "expected"), ROWS.values(), ids=ROWS)
-    def test_answer(self, project, claude, answer, expected):
-        """An answer is found wherever it stands; none at all is infrastructure, not a finding."""
+    @pytest.mark.parametrize(("answer", "passes"), ROWS.values(), ids=ROWS)
+    def test_answer(self, answer, passes):
+        """An answer is found wherever it stands."""
+        found = read_answer(answer)
+        assert (found.passed if found else None) is passes
+
+    @pytest.mark.parametrize("name", ROWS if PROVE else ["words around", "fenced failure", "deep nonsense"])
+    def test_status_of_an_answer(self, project, claude, name):
+        """What was found decides; no answer at all is infrastructure, not a finding."""
+        answer, passes = self.ROWS[name]
         claude.answers(answer)
-        assert run(project).status is expected
+        assert run(project).status is self.STATUSES[passes]
 
     def test_crash(self, project, claude):
         """A reviewer that fails says nothing about the work."""
@@ -243,23 +258,24 @@ class TestReviewers:
         "copilot": ("copilot", ["--allow-tool", "shell(cat)"]),
     }
 
-    @pytest.mark.parametrize("name", ARGUMENTS)
-    def test_every_adapter(self, project, tmp_path, name):
+    def test_every_adapter(self, project, tmp_path):
         """Each program is started its own way, with the model a review names."""
-        binary, expected = self.ARGUMENTS[name]
-        reviewer = Reviewer(tmp_path / "others", binary)
-        project.path = f"{reviewer.bin}:/usr/bin:/bin"
-        project.write(
-            {
-                ".gauntlet/config.yml": "base_branch: main\n" + CONFIG.replace("[claude, codex]", f"[{name}]"),
-                ".gauntlet/reviews/quality.md": "---\nmodel: m\n---\nGo.\n",
-            }
-        )
-        assert run(project).status is Status.PASSED
-        arguments = reviewer.asked[0]["arguments"]
-        at = arguments.index(expected[0])
-        assert arguments[at : at + len(expected)] == expected
-        assert arguments[arguments.index("--model") + 1] == "m"
+        entries = CONFIG.split("entry_points:\n")[1]
+        for name, (binary, expected) in self.ARGUMENTS.items():
+            reviewer = Reviewer(tmp_path / name, binary)
+            project.path = f"{reviewer.bin}:/usr/bin:/bin"
+            preference = f"cli:\n  default_preference: [{name}]\nentry_points:\n"
+            project.write(
+                {
+                    ".gauntlet/config.yml": "base_branch: main\n" + preference + entries,
+                    ".gauntlet/reviews/quality.md": "---\nmodel: m\n---\nGo.\n",
+                }
+            )
+            assert run(project).status is Status.PASSED, name
+            arguments = reviewer.asked[0]["arguments"]
+            at = arguments.index(expected[0])
+            assert arguments[at : at + len(expected)] == expected, name
+            assert arguments[arguments.index("--model") + 1] == "m", name
 
     def test_options_of_an_adapter(self, project, claude):
         """Tools can be taken away and thinking can be limited."""
@@ -271,16 +287,36 @@ class TestReviewers:
         assert asked["environment"]["MAX_THINKING_TOKENS"] == "8000"
 
 
+@pytest.fixture(scope="module")
+def made():
+    """Keep what is made once for all who ask."""
+    return {}
+
+
 class TestSecondLook:
     """After findings."""
 
     @pytest.fixture
-    def failed(self, project, claude):
-        """A project with one finding in line 2."""
-        claude.answers(failing(finding(2)))
-        run(project)
-        claude.answers({"status": "pass"})
-        return project
+    def failed(self, made, tmp_path_factory):
+        """A project with one finding in line 2: it is put back as it was for each test."""
+        if not made:
+            here = tmp_path_factory.mktemp("failed")
+            subprocess.run(["git", "init", "-q", "-b", "main", str(here / "repo")], check=True)
+            claude = Reviewer(here / "reviewers", "claude")
+            claude.answers(failing(finding(2)))
+            project = reviewed(here / "repo", claude)
+            run(project)
+            claude.answers({"status": "pass"})
+            project.claude = claude
+            made |= {"project": project, "here": here, "kept": here.rename(here.with_name(f"{here.name}-kept"))}
+        shutil.rmtree(made["here"], ignore_errors=True)
+        shutil.copytree(made["kept"], made["here"], symlinks=True)
+        return made["project"]
+
+    @pytest.fixture
+    def claude(self, failed):
+        """The reviewer of that project."""
+        return failed.claude
 
     def test_nothing_changed_nothing_passes(self, failed, claude):
         """Open findings stay open while nothing changes, without asking anybody again."""
@@ -399,6 +435,10 @@ class TestSecondLook:
         file = newest(failed)
         file.write_text(file.read_text().replace("divides", "multiplies"))
         assert run(failed).status is Status.FAILED
+
+
+class TestLaterLooks:
+    """What counts in another look, and who is asked."""
 
     def test_forged_pass(self, project, claude):
         """A file no run of ours has written passes nothing."""

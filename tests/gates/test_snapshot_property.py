@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.gauntlet import GatedProject
+from support.prove import PROVE
 
 from agent_sync.gates.plan.on_disk import changed_on_disk
 from agent_sync.gates.plan.snapshot import take, take_again
@@ -200,7 +201,7 @@ def made(root: Path, kind: str) -> Path:
     return root
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(30 if PROVE else 1))
 @pytest.mark.parametrize("kind", ["usual", "sha256", "linked", "submodule", "nested", "sparse", "crlf", "version 4"])
 def test_a_snapshot_is_what_git_would_add(tmp_path, kind, seed):
     """After anything that can happen to files and index: the same tree, the same changed files, a true second look."""

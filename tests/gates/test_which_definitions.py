@@ -1,5 +1,7 @@
 """Whose branch it is decides whose gate definitions apply; the base of the comparison is no matter of the branch."""
 
+import copy
+import shutil
 import subprocess
 from typing import ClassVar
 
@@ -33,11 +35,23 @@ class Clone(GatedProject):
         return (self.root / "THEIRS").exists()
 
 
+@pytest.fixture(scope="module")
+def made():
+    """Keep what is made once for all who ask."""
+    return {}
+
+
 @pytest.fixture
-def clone(tmp_path, repo):
-    """Clone a project with gates."""
-    repo.rename(tmp_path / "source")
-    return Clone(tmp_path)
+def clone(made, tmp_path_factory):
+    """Clone a project with gates: it is put back as it was for each test."""
+    if not made:
+        here = tmp_path_factory.mktemp("cloned")
+        subprocess.run(["git", "init", "-q", "-b", "main", str(here / "source")], check=True)
+        subprocess.run(["git", "commit", "-q", "--allow-empty", "-m", "Begin"], cwd=here / "source", check=True)
+        made |= {"clone": Clone(here), "here": here, "kept": here.rename(here.with_name(f"{here.name}-kept"))}
+    shutil.rmtree(made["here"], ignore_errors=True)
+    shutil.copytree(made["kept"], made["here"], symlinks=True)
+    return copy.copy(made["clone"])
 
 
 def take(clone):

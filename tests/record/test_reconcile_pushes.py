@@ -37,14 +37,16 @@ PUSHES = {
 }
 
 
-@pytest.mark.parametrize("command", PUSHES.values(), ids=PUSHES)
-def test_push_is_a_checkpoint(history, command):
+def test_push_is_a_checkpoint(history):
     """A push that arrived is one checkpoint with branch, remote and commit, once."""
-    sh(history.root, *command)
-    assert history.look() == [f"Push: claude/cache → origin {short(history)}"]
-    checkpoint = history.record.checkpoints[-1]
-    assert (checkpoint.trigger, checkpoint.git_commit) == (CheckpointCause.PUSH, history.head)
-    assert history.reconciled() is history.record
+    for name, command in PUSHES.items():
+        history.commit(name)
+        assert history.look() == [f"Commit: {name}"]
+        sh(history.root, *command)
+        assert history.look() == [f"Push: claude/cache → origin {short(history)}"], name
+        checkpoint = history.record.checkpoints[-1]
+        assert (checkpoint.trigger, checkpoint.git_commit) == (CheckpointCause.PUSH, history.head), name
+        assert history.reconciled() is history.record, name
 
 
 def test_every_push_follows_its_commit(history):

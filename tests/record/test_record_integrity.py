@@ -5,6 +5,7 @@ import json
 import pytest
 from support.stored_records import LATER, checkpoint, noted, receipt, stored, with_events
 
+from agent_sync.record.disk import contents
 from agent_sync.record.machine.model import ClaimNote, Owner, Recovery, ReflogPosition
 from agent_sync.record.machine.states import CrashType, RecordState, RecoveryAdvice
 from agent_sync.record.receipts.integrity import BrokenAt, ChangedOutside, Intact
@@ -13,6 +14,17 @@ from agent_sync.record.receipts.integrity import BrokenAt, ChangedOutside, Intac
 @pytest.fixture
 def store(tmp_path):
     """Make a record that has something in every field, and archived events."""
+    return full(tmp_path, 270)
+
+
+@pytest.fixture
+def short(tmp_path, monkeypatch):
+    """Make a record that has something in every field, and archived events, but only the newest eight in hook.json."""
+    monkeypatch.setattr(contents, "EVENTS", 8)
+    return full(tmp_path, 20)
+
+
+def full(tmp_path, events):
     one = stored(tmp_path / "task", issue_number=42, branch="claude/x-42")
     recovery = Recovery(
         detected_at=LATER,
@@ -30,7 +42,7 @@ def store(tmp_path):
         "reflogs": {"HEAD": ReflogPosition(offset=1, last="a")},
         "claim": ClaimNote(claim={"phase": "coding", "issue_number": 42}, lost_to="ann"),
     }
-    one.update(lambda record: with_events(270)(record).model_copy(update=fields), LATER)
+    one.update(lambda record: with_events(events)(record).model_copy(update=fields), LATER)
     return one
 
 
@@ -80,10 +92,10 @@ def rewritten(store, values):
     return store.read()
 
 
-def test_every_field_is_vouched_for(store, record_property):
+def test_every_field_is_vouched_for(short, record_property):
     """A file in which any single value was changed is used, and known as changed outside; untouched it is intact."""
-    assert store.integrity(store.read()) == Intact()
-    text = (store.directory / "hook.json").read_text()
+    assert short.integrity(short.read()) == Intact()
+    text = (short.directory / "hook.json").read_text()
     paths = [
         path for path in leaves(json.loads(text)) if path[0] != "history" and path[-1] not in {"version", "algorithm"}
     ]
@@ -97,9 +109,9 @@ def test_every_field_is_vouched_for(store, record_property):
         inner[path[-1]] = flipped(str(path[-1]), before, path)
         if inner[path[-1]] is None:
             continue
-        found = store.integrity(rewritten(store, values))
+        found = short.integrity(rewritten(short, values))
         assert isinstance(found, ChangedOutside | BrokenAt), path
-        assert store.damaged_copies() == (), path
+        assert short.damaged_copies() == (), path
         tried += 1
     record_property("counted", f"changed {tried} fields of hook.json one by one: all noticed")
 
@@ -108,23 +120,23 @@ EVENT_FIELDS = ("seq", "timestamp", "from_state", "to_state", "trigger", "step_n
 
 
 @pytest.mark.parametrize("field", EVENT_FIELDS)
-def test_every_event_is_chained(store, field):
+def test_every_event_is_chained(short, field):
     """An event changed in any field is reported by its number, in hook.json and in a segment alike."""
-    text = (store.directory / "hook.json").read_text()
+    text = (short.directory / "hook.json").read_text()
     first = json.loads(text)["history"][0]["seq"]
-    for place in (0, 100, 255):
+    for place in (0, 3, 7):
         values = json.loads(text)
         event = values["history"][place]
         event[field] = {"number": -1} if field == "details" else flipped(field, event[field], ("history",))
-        assert store.integrity(rewritten(store, values)) == BrokenAt(first + place)
-    (store.directory / "hook.json").write_text(text)
-    segment = store.directory / "hook-history-0000.jsonl"
+        assert short.integrity(rewritten(short, values)) == BrokenAt(first + place)
+    (short.directory / "hook.json").write_text(text)
+    segment = short.directory / "hook-history-0000.jsonl"
     lines = segment.read_text().splitlines(keepends=True)
     for place in (3, len(lines) - 1):
         event = json.loads(lines[place])
         event[field] = {"number": -1} if field == "details" else flipped(field, event[field], ("history",))
         segment.write_text("".join([*lines[:place], json.dumps(event) + "\n", *lines[place + 1 :]]))
-        assert store.integrity(store.read()) == BrokenAt(place)
+        assert short.integrity(short.read()) == BrokenAt(place)
 
 
 STORIES = {
@@ -156,23 +168,23 @@ def test_torn_segment_line_is_missed(store):
 
 
 @pytest.mark.parametrize("field", EVENT_FIELDS)
-def test_quick_check_reads_what_hook_json_holds_and_the_last_archived_event(store, field):
+def test_quick_check_reads_what_hook_json_holds_and_the_last_archived_event(short, field):
     """A summary notices any change of the newest events, and reads none of the earlier ones."""
-    text, segment = (store.directory / "hook.json").read_text(), store.directory / "hook-history-0000.jsonl"
+    text, segment = (short.directory / "hook.json").read_text(), short.directory / "hook-history-0000.jsonl"
     first = json.loads(text)["history"][0]["seq"]
     values = json.loads(text)
-    event = values["history"][100]
+    event = values["history"][3]
     event[field] = {"number": -1} if field == "details" else flipped(field, event[field], ("history",))
-    assert store.integrity(rewritten(store, values), is_whole=False) == BrokenAt(first + 100)
-    (store.directory / "hook.json").write_text(text)
+    assert short.integrity(rewritten(short, values), is_whole=False) == BrokenAt(first + 3)
+    (short.directory / "hook.json").write_text(text)
     lines = segment.read_text().splitlines(keepends=True)
     segment.write_text("".join(["not an event\n", *lines[1:]]))
-    assert store.integrity(store.read(), is_whole=False) == Intact()
-    assert store.integrity(store.read()) == BrokenAt(0)
+    assert short.integrity(short.read(), is_whole=False) == Intact()
+    assert short.integrity(short.read()) == BrokenAt(0)
     event = json.loads(lines[-1])
     event[field] = {"number": -1} if field == "details" else flipped(field, event[field], ("history",))
     segment.write_text("".join([*lines[:-1], json.dumps(event) + "\n"]))
-    assert store.integrity(store.read(), is_whole=False) == BrokenAt(first - 1)
+    assert short.integrity(short.read(), is_whole=False) == BrokenAt(first - 1)
 
 
 def test_quick_check_passes_over_what_a_killed_writer_left(store):

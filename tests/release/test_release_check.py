@@ -30,18 +30,23 @@ class Project:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.write("agent_sync/__init__.py", '"""A thing."""\n\n__version__ = "0.2.0"\n')
-        self.write("CHANGELOG.md", CHANGELOG)
-        self.write("changelog.d/README.md", "Fragments.\n")
-        self.write("pyproject.toml", f'[tool.hatch.metadata.hooks.custom]\nrepository = "{REAL}"\n')
-        self.write("README.md", "claude plugin install thing --marketplace octo/thing\n")
+        self.write(
+            {
+                "agent_sync/__init__.py": '"""A thing."""\n\n__version__ = "0.2.0"\n',
+                "CHANGELOG.md": CHANGELOG,
+                "changelog.d/README.md": "Fragments.\n",
+                "pyproject.toml": f'[tool.hatch.metadata.hooks.custom]\nrepository = "{REAL}"\n',
+                "README.md": "claude plugin install thing --marketplace octo/thing\n",
+            }
+        )
 
-    def write(self, name: str, text: str) -> None:
-        """Write a file and let git track it."""
-        file = self.root / name
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(text)
-        subprocess.run(["git", "add", name], cwd=self.root, check=True)
+    def write(self, files: dict[str, str]) -> None:
+        """Write files and let git track them."""
+        for name, text in files.items():
+            file = self.root / name
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(text)
+        subprocess.run(["git", "add", *files], cwd=self.root, check=True)
 
     def run(self, tool: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run one of the tools on this repository."""
@@ -89,19 +94,19 @@ def test_other_tag_is_refused(project, tag):
 )
 def test_unfinished_changelog_is_refused(project, heading, refusal):
     """Without exactly one dated section about the version there is no release."""
-    project.write("CHANGELOG.md", CHANGELOG.replace("## 0.2.0 (2026-11-17)", heading))
+    project.write({"CHANGELOG.md": CHANGELOG.replace("## 0.2.0 (2026-11-17)", heading)})
     assert project.refusals() == [f"refused: {refusal}"]
 
 
 def test_waiting_fragments_are_refused(project):
     """A change whose fragment was not gathered is not released in silence."""
-    project.write("changelog.d/late.fixed.md", "Late.\n")
+    project.write({"changelog.d/late.fixed.md": "Late.\n"})
     assert project.refusals() == ["refused: Changelog fragments wait to be gathered: late.fixed.md."]
 
 
 def test_placeholder_address_is_refused(project):
     """Nothing is published while nobody has said where the repository is, whoever asks."""
-    project.write("pyproject.toml", f'[tool.hatch.metadata.hooks.custom]\nrepository = "{PLACEHOLDER}"\n')
+    project.write({"pyproject.toml": f'[tool.hatch.metadata.hooks.custom]\nrepository = "{PLACEHOLDER}"\n'})
     for repository in ("", REAL, PLACEHOLDER):
         assert project.refusals(repository=repository) == [
             f"refused: The repository's address is a placeholder, {PLACEHOLDER}. Try: python tools/address.py URL"
@@ -117,13 +122,13 @@ def test_other_repository_is_refused(project):
 
 def test_placeholder_in_a_text_is_refused(project):
     """A command of the README that still names nobody's repository stops the release too."""
-    project.write("README.md", "claude plugin install thing --marketplace OWNER/" + "thing\n")
+    project.write({"README.md": "claude plugin install thing --marketplace OWNER/" + "thing\n"})
     assert project.refusals() == ["refused: A placeholder is left in README.md."]
 
 
 def test_address_is_changed_wherever_it_is_spelled_out(project):
     """One command writes a new address into pyproject.toml and into every text that names the repository."""
-    project.write("docs/x.md", "See octo/thing-else and not-octo/thing, and git@github.com:octo/thing.git\n")
+    project.write({"docs/x.md": "See octo/thing-else and not-octo/thing, and git@github.com:octo/thing.git\n"})
     done = project.run("address.py", "https://git.example.com/mona/tool")
     assert done.stdout.splitlines()[-1] == "https://git.example.com/mona/tool"
     assert 'repository = "https://git.example.com/mona/tool"' in (project.root / "pyproject.toml").read_text()
@@ -144,12 +149,12 @@ def test_notes_are_the_section_of_the_version(project):
 def test_gathered_fragments_are_released(project):
     """What towncrier writes for a version is what a release accepts."""
     settings = (ROOT / "pyproject.toml").read_text()
-    project.write("pyproject.toml", settings[settings.index("[tool.towncrier]") :])
-    project.write("changelog.d/new.added.md", "Added a new thing.\n")
-    project.write("agent_sync/__init__.py", '__version__ = "0.3.0"\n')
+    project.write({"pyproject.toml": settings[settings.index("[tool.towncrier]") :]})
+    project.write({"changelog.d/new.added.md": "Added a new thing.\n"})
+    project.write({"agent_sync/__init__.py": '__version__ = "0.3.0"\n'})
     build = [sys.executable, "-m", "towncrier", "build", "--yes", "--version", "0.3.0", "--date", "2026-12-24"]
     subprocess.run(build, cwd=project.root, capture_output=True, check=True)
-    project.write("pyproject.toml", f'[tool.hatch.metadata.hooks.custom]\nrepository = "{REAL}"\n')
+    project.write({"pyproject.toml": f'[tool.hatch.metadata.hooks.custom]\nrepository = "{REAL}"\n'})
     assert project.refusals("v0.3.0") == []
     assert project.run("release.py", "notes", "0.3.0").stdout == "### Added\n\n- Added a new thing.\n"
 

@@ -2,8 +2,9 @@ import json
 
 import jsonschema
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from support.jsonc_files import tidy, untidy
+from support.prove import PROVE
 
 from agent_sync.errors import BadConfig
 from agent_sync.setup.install import entries
@@ -12,6 +13,8 @@ from agent_sync.setup.install.edits import apply_edits, undone
 from agent_sync.setup.install.jsonc import read
 
 FILE = ".claude/settings.json"
+# Whole files take a while to make.
+FEWER = settings() if PROVE else settings(max_examples=15)
 HANDLER = {
     "type": "object",
     "required": ["type", "command", "timeout"],
@@ -102,6 +105,7 @@ def test_new_file_has_the_documented_shape():
     assert values["hooks"]["Notification"][0]["hooks"][0]["asyncRewake"] is True
 
 
+@FEWER
 @given(untidy())
 def test_merging_keeps_everything_and_can_be_undone(given_file):
     """Whatever the file looks like: ours is in, all else is there in its order, and undoing restores the bytes."""
@@ -120,6 +124,7 @@ def test_merging_keeps_everything_and_can_be_undone(given_file):
     }
 
 
+@FEWER
 @given(untidy())
 def test_entries_are_recognised_without_memory(given_file):
     """Taken out by shape alone, nothing of ours stays and everything of others does."""
@@ -128,6 +133,7 @@ def test_entries_are_recognised_without_memory(given_file):
     assert pruned(now) == pruned(without_rules(value))
 
 
+@FEWER
 @given(tidy())
 def test_tidy_files_are_restored_without_memory(given_file):
     """A file in one of the usual layouts gets its bytes back by shape alone, if it had no empty places of ours."""
@@ -136,6 +142,7 @@ def test_tidy_files_are_restored_without_memory(given_file):
         assert without_ours(full(text), file=FILE) == text
 
 
+@FEWER
 @given(untidy())
 def test_foreign_files_are_not_touched_by_taking_out(given_file):
     """A file without entries of ours stays as it is."""

@@ -1,6 +1,7 @@
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 from support.jsonc_files import tidy, untidy
+from support.prove import PROVE
 
 from agent_sync.errors import BadConfig
 from agent_sync.setup.install.claude_md import CLAUDE_MD
@@ -11,6 +12,8 @@ from agent_sync.setup.install.signature import with_signature
 
 STARTER = with_signature("[project]\n")
 CLAIM_PAGE = ".claude/commands/claim.md"
+# Whole files take a while to make.
+FEWER = settings() if PROVE else settings(max_examples=15)
 
 
 def carried_out(files, plan):
@@ -32,6 +35,7 @@ def installed(files, record=None):
 CONTENTS = st.one_of(st.none(), st.binary(max_size=30), st.sampled_from([b"", b"x", b"x\r\n", b".agent-claim.json\n"]))
 
 
+@FEWER
 @given(st.one_of(untidy(), tidy()), CONTENTS)
 def test_taking_out_restores_the_bytes(given_file, ignored):
     """Whatever was there is there again, to the byte, and no file more."""
@@ -40,6 +44,7 @@ def test_taking_out_restores_the_bytes(given_file, ignored):
     assert carried_out(after, removal(after.get, record)) == files
 
 
+@FEWER
 @given(st.one_of(untidy(), tidy()), CONTENTS)
 def test_second_time_there_is_nothing_to_do(given_file, ignored):
     """A second run changes nothing, with the record and in a clone that has none."""
@@ -169,6 +174,7 @@ def test_claude_md_section_comes_and_goes_exactly(before):
 SETTINGS_ONLY = Choice(with_hooks=False)
 
 
+@FEWER
 @given(st.one_of(untidy(), tidy()))
 def test_settings_only_comes_and_goes_exactly(given_file):
     """Without hooks and pages, rules and status line are merged in, once, and taken out to the byte."""
