@@ -36,7 +36,7 @@ DEMO_READY := $(if $(wildcard $(VENV)/ready),$(VENV)/ready,$(DEMO)/ready)
 demo: $(DEMO_READY) ## claim to close on a local GitHub, live: no token, no network
 	@$(dir $(DEMO_READY))bin/python -m agent_sync demo
 
-test: lint unit ## lint, types, layers, and every test (under ten minutes on two cores)
+test: lint unit ## lint, types, layers, and every test (five minutes on two cores)
 
 lint: $(VENV)/ready ## style, types, import layers, workflows, generated documents, names of changelog fragments
 	$(BIN)/ruff check .
@@ -61,8 +61,9 @@ QUICK := task settings events plain \
 quick: $(VENV)/ready ## the tests of the pure parts (under 20 seconds on two cores)
 	$(BIN)/python -m pytest -q -n 2 $(addprefix tests/, $(QUICK))
 
+# The scenarios in the client take as long again: `make client` plays them.
 unit: $(VENV)/ready
-	$(BIN)/python -m pytest -n 4
+	$(BIN)/python -m pytest -n 4 --ignore tests/client
 
 client: $(VENV)/ready ## scenarios in the unmodified Claude Code, installed below build/ (ten minutes on two cores)
 	$(BIN)/python tests/client/installed_client.py
@@ -78,7 +79,7 @@ browser: $(VENV)/browser ## the pages in a real browser, with an accessibility c
 
 coverage: $(VENV)/ready ## the same tests, with what they reach of every line and branch
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -n 4
+	$(BIN)/coverage run -m pytest -n 4 --ignore tests/client
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --fail-under=90
 
