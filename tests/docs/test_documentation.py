@@ -1,23 +1,16 @@
 """The pages show what happens: their commands are run, their links lead somewhere, every command they name exists."""
 
-import contextlib
-import json
 import re
-import socketserver
 import sys
-import threading
 from pathlib import Path
 
 import click
 import pytest
-from support.clients import Client, shared_nursery
-from support.command import COVERAGE
 
 from agent_sync.cli.app import app
 from agent_sync.cli.help import errors_by_code
 from agent_sync.cli.table import HOOK_COMMANDS
 from agent_sync.cli.trouble import WHAT_HELPS
-from agent_sync.emulator.server import running
 
 ROOT = Path(__file__).parent.parent.parent
 sys.path.insert(0, str(ROOT / "docs"))
@@ -36,72 +29,9 @@ def name_of(page):
     return str(page.relative_to(ROOT))
 
 
-# Pages that are played with the installed command itself: the tour, and one where output and errors take turns.
-AS_INSTALLED = {"first-issue.md", "stuck-claim.md"}
-# What is typed as `agent-sync` where everything is loaded already; standard input is what the shell reads.
-PASSED_ON = """\
-#!{python} -IS
-import json, os, socket, sys
-given = sys.stdin.read() if sys.argv[1:2] == ["on-stop"] else ""
-asked = [os.getcwd(), dict(os.environ), sys.argv[1:], given]
-with socket.socket(socket.AF_UNIX) as line:
-    line.connect({line!r})
-    with line.makefile("rw") as file:
-        print(json.dumps(asked), file=file, flush=True)
-        status, out, err = json.loads(file.readline())
-sys.stderr.write(err)
-sys.stdout.write(out)
-sys.exit(status)
-"""
-
-
-class Typed(socketserver.StreamRequestHandler):
-    """Runs a command that was typed, in a process of its own; the local GitHub is served from here."""
-
-    def handle(self):
-        """Answer with the exit status and what was printed."""
-        directory, environment, arguments, given = json.loads(self.rfile.readline())
-        if arguments[:3] == ["emulator", "serve", "--port"]:
-            served = self.server.served.enter_context(running(port=int(arguments[3])))
-            answer = (0, json.dumps({"url": served.url}) + "\n", "")
-        else:
-            # It stands for the shell, which lives on; a command may run another one meanwhile.
-            client = self.server.idle.pop() if self.server.idle else Client(shared_nursery(), Path(directory))
-            ran = client.do_there(Path(directory), environment, *arguments, stdin=given)
-            self.server.idle.append(client)
-            answer = (ran.status, ran.stdout, ran.stderr)
-        self.wfile.write(json.dumps(answer).encode() + b"\n")
-
-
-@pytest.fixture
-def loaded(tmp_path, monkeypatch):
-    """Have what is typed run where everything is loaded already."""
-    line, program, environment = str(tmp_path / "line"), tmp_path / "bin" / "agent-sync", play._environment
-    program.parent.mkdir()
-    program.write_text(PASSED_ON.format(python=sys.executable, line=line))
-    program.chmod(0o755)
-
-    def with_program(home):
-        found = environment(home)
-        return found | {"PATH": f"{program.parent}:{found['PATH']}"}
-
-    monkeypatch.setattr(play, "_environment", with_program)
-    with contextlib.ExitStack() as served, socketserver.ThreadingUnixStreamServer(line, Typed) as server:
-        server.served, server.idle = served, []
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        yield
-        server.shutdown()
-        thread.join()
-        for client in server.idle:
-            client.close()
-
-
 @pytest.mark.parametrize("page", PLAYED, ids=name_of)
-def test_commands_print_what_the_page_shows(page, request):
+def test_commands_print_what_the_page_shows(page):
     """Whoever types the commands of the page, one after the other, sees what it shows."""
-    if page.name not in AS_INSTALLED and not COVERAGE:
-        request.getfixturevalue("loaded")
     for block in play.played(page.read_text(encoding="utf-8")):
         for command, printed in block:
             assert play.comparable(printed) == play.comparable(command.shown), command.typed
