@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from prove.case import Verdict
-from prove.disks import _disturb as with_disk, _mounted as mounted
+from prove.disks import mounted, with_disk
 from prove.families import FAMILIES
 from support.clients import Nursery
 from support.whole_task import LATER, STEPS, whole_task

@@ -34,14 +34,14 @@ def _played(nursery: Nursery, step: str, place: str, trouble: str) -> Ending:
     """Play the task on a disk of its own, which fails during one step and works again afterwards."""
     if os.geteuid() or not sys.platform.startswith("linux"):
         return Ending(Verdict.SKIPPED, "only root can mount a disk")
-    with tempfile.TemporaryDirectory(prefix="agent-sync-prove-") as name, _mounted(Path(name)) as refused:
+    with tempfile.TemporaryDirectory(prefix="agent-sync-prove-") as name, mounted(Path(name)) as refused:
         if refused:
             return Ending(Verdict.SKIPPED, f"disks cannot be mounted here: {refused}")
-        return played(nursery, step, functools.partial(_disturb, place=place, trouble=trouble), Path(name) / "disks")
+        return played(nursery, step, functools.partial(with_disk, place=place, trouble=trouble), Path(name) / "disks")
 
 
 @contextlib.contextmanager
-def _mounted(directory: Path) -> Iterator[str]:
+def mounted(directory: Path) -> Iterator[str]:
     """Mount a disk each for the clone and for the home; what lies beside them is on another."""
     with contextlib.ExitStack() as stack:
         where = directory / "disks"
@@ -57,7 +57,8 @@ def _mounted(directory: Path) -> Iterator[str]:
         yield ""
 
 
-def _disturb(play: Play, step: Step, *, place: str, trouble: str) -> bool:
+def with_disk(play: Play, step: Step, *, place: str, trouble: str) -> bool:
+    """Run a step while the disk of the clone or of the home fails; say that it was reached, as it always is."""
     disk = play.stage.root if place == "clone" else play.home
     with _failing(disk, trouble):
         play.run(step)
