@@ -44,9 +44,10 @@ def main() -> None:
 
 
 def load_lightly() -> None:
-    """Look for garbage after very many new objects only: loading makes many and no garbage, and a hook ends soon."""
+    """Have what comes next load sooner."""
     import gc
 
+    # Loading makes very many objects and no garbage, and a hook ends soon.
     gc.set_threshold(100_000)
     # Before anything loads `dataclasses`: it leaves out what that loads for nothing.
     from agent_sync import lazy_dataclasses  # noqa: F401

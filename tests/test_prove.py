@@ -10,9 +10,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from prove import __main__ as program
-from prove.by_pytest import by_tests, ending_of
+from prove.by_pytest import ending_of
 from prove.case import Case, Ending, Family, Verdict
-from prove.families import FAMILIES
 from prove.journal import Journal, tree_of
 from prove.sweep import SourcesChangedError, Sweep
 from prove.table import BEGIN, END, bad_endings, markdown, rows, text, write
@@ -271,7 +270,6 @@ def test_what_is_sampled_elsewhere_is_whole_in_the_sweep():
     """Every file of tests that knows the long sweeps is played by a family, itself or with its folder."""
     tests = Path(__file__).parent
     knowing = [file for file in tests.rglob("test_*.py") if "\nfrom support.prove import" in file.read_text("utf-8")]
-    listed = [one for one in FAMILIES if one.names.__module__ == by_tests.__module__]
-    played = {tests / name.split("::")[0] for one in listed for name in one.names(None)}
+    played = {tests / name.split("::")[0] for one in program.FAMILIES for name in _names(one)}
     missing = [str(file.relative_to(tests)) for file in knowing if not {file, *file.parents} & played]
     assert (len(knowing) > 20, missing) == (True, [])

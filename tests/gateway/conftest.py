@@ -71,3 +71,15 @@ def documented(tmp_path: Path, proxied: ProxiedServer) -> Documented:
         return GitHub.reaching(context_in(root, settings_of(**tables), GH_TOKEN=token), sleep=sleep)
 
     return Documented(proxied, open_gateway)
+
+
+@pytest.fixture
+def go_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Return a way to begin again in an empty home: limits that one gateway met there would hold up the next."""
+
+    def go(name: str) -> None:
+        home = tmp_path / f"home of {name}"
+        home.mkdir()
+        monkeypatch.setenv("HOME", str(home))
+
+    return go

@@ -37,18 +37,6 @@ def came_of(behaviour: Behaviour, gateway: Gateway) -> Any:
         return error_of_ours
 
 
-@pytest.fixture
-def go_home(tmp_path, monkeypatch):
-    """Return a way to begin again in an empty home: limits that one gateway met there would hold up the next."""
-
-    def go(name):
-        home = tmp_path / f"home of {name}"
-        home.mkdir()
-        monkeypatch.setenv("HOME", str(home))
-
-    return go
-
-
 @pytest.mark.parametrize("world", WORLDS)
 def test_against_the_local_github(world, local, go_home):
     """The local GitHub makes the gateway behave so."""

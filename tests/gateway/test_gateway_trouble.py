@@ -88,18 +88,6 @@ TROUBLE = {
 }
 
 
-@pytest.fixture
-def go_home(tmp_path, monkeypatch):
-    """Return a way to begin again in an empty home: limits that one gateway met there would hold up the next."""
-
-    def go(place):
-        home = tmp_path / f"home {place}"
-        home.mkdir()
-        monkeypatch.setenv("HOME", str(home))
-
-    return go
-
-
 def test_trouble_has_its_error_and_its_words(documented, go_home):
     """Trouble of every kind becomes one of our errors, says what was attempted, and shows no token."""
     for name, (came, kind, words) in TROUBLE.items():
