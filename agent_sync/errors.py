@@ -272,6 +272,10 @@ class Refused(GitHubError):
     code = "refused"
 
 
+class NotClaimable(Refused):
+    """The issue is closed or blocked."""
+
+
 class RateLimited(GitHubError):
     """GitHub wants us to come back later."""
 

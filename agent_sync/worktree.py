@@ -53,6 +53,9 @@ FORGE_LOCK = "forge.lock"
 LEASE_INTENTS = "intents"
 LEASE_LOCK = "lease.lock"
 RENEWAL_LOCK = "renewal.lock"
+# Which issues are being claimed from this clone, and for which worktrees that are not made yet.
+CLAIMING_LOCK = "claiming.lock"
+NEW_WORKTREES = "new-worktrees"
 REFUSING_REMOTES = "refusals.json"
 FUTURE_LEASES = "sightings.json"
 # Behind it: of which refs, those of the remote or of this clone.

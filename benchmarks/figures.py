@@ -15,6 +15,7 @@ class Unit(StrEnum):
     BARE = "× a bare interpreter"
     FLOOR = "× the floor"
     SMALLEST = "× the smallest"
+    ALONE = "× one alone"
     COUNT = "count"
     MEGABYTES = "MB"
     PERCENT = "%"

@@ -20,6 +20,7 @@ from benchmarks.imports import import_rows
 from benchmarks.memory import memory_rows
 from benchmarks.page import write_page
 from benchmarks.quiet import quiet_rows
+from benchmarks.race import race_rows
 from benchmarks.steps import step_rows
 from benchmarks.table import text_table
 from benchmarks.turns import QUICK, Effort
@@ -29,6 +30,7 @@ MEASURES = {
     "steps": step_rows,
     "gates": gate_rows,
     "growth": growth_rows,
+    "race": race_rows,
     "memory": memory_rows,
     "imports": import_rows,
 }

@@ -18,7 +18,7 @@ from agent_sync.task.claim.model import Claim
 
 ROOT = Path(__file__).parent.parent
 SCHEMAS = ROOT / "agent_sync" / "schemas"
-SOFT_CEILING = 300
+SOFT_CEILING = 600
 # The rooms in which every question to git has a name; `gateway` asks GitHub, not git.
 LARGEST_FOLDER = 20
 

@@ -46,7 +46,7 @@ def _task_line(task: FleetTask, address: str) -> str:
     name = _issue_link(task.issue, address) if task.issue else "?"
     since = f"since {task.since:%Y-%m-%d %H:%M} UTC" if task.since else ""
     pull = f"PR [#{task.pull.number}]({address}/pull/{task.pull.number})" if task.pull else ""
-    ci, agent = f"CI {code(task.ci)}" if task.ci else "", code(task.agent) if task.agent else ""
+    ci, agent = f"CI {code(task.ci)}" if task.ci else "", code(task.name) if task.name else ""
     facts = (code(task.reason), pull, ci, task.review, agent, since, code(task.next_command))
     return f"- {name} {code(task.title)}: {_SEPARATOR.join(part for part in facts if part)}"
 

@@ -1,6 +1,7 @@
 """Makes the view of a fleet from what was seen: pure, and the one value that every view prints."""
 
 from datetime import UTC, datetime
+from pathlib import PurePath
 
 from agent_sync.fleet.ages import since
 from agent_sync.fleet.commands import command_for
@@ -8,6 +9,8 @@ from agent_sync.fleet.seen import FleetSeen, HeldTask
 from agent_sync.fleet.standing import Standing, standing_of, worker_of
 from agent_sync.fleet.turns import YOU, attempts_of, turn_of
 from agent_sync.fleet.view import FleetPull, FleetTask, FleetView, Lane, as_json
+from agent_sync.leases.words import agent_label, is_this_machine
+from agent_sync.task.decision.claimable import login_of
 from agent_sync.task.decision.next_step import next_step
 from agent_sync.task.decision.outside_text import one_line
 from agent_sync.task.decision.tasks import BoardIssue
@@ -56,6 +59,7 @@ def _held_task(held: HeldTask, seen: FleetSeen, now: datetime) -> FleetTask:
         reason=turn.reason,
         since=since(standing),
         who=turn.who,
+        name=one_line(_agent_name(held), limit=120),
         agent=one_line(agent or "", limit=60),
         host=one_line(lease.holder.host if lease and not worker_of(lease) else "", limit=60),
         worktree=here.root if here else "",
@@ -66,6 +70,18 @@ def _held_task(held: HeldTask, seen: FleetSeen, now: datetime) -> FleetTask:
         next_sentence=next_step(standing.stands).sentence if standing.stands else turn.reason,
         next_command=command_for(standing, turn.lane, seen.root),
     )
+
+
+def _agent_name(held: HeldTask) -> str:
+    """Return the agent of a task as people read it, with its machine where that is another one."""
+    lease, here = held.lease, held.here
+    if worker_of(lease):
+        return worker_of(lease)
+    if lease:
+        there = "" if is_this_machine(lease.holder) else f" on {lease.holder.host}"
+        return f"{agent_label(lease.holder)}{there}"
+    agent = here.claim.agent_id if here and here.claim else ""
+    return f"{login_of(agent)}/{PurePath(here.root).name}" if here and login_of(agent) else agent
 
 
 def _title(standing: Standing) -> str:

@@ -30,12 +30,14 @@ class ReadyTasks:
         return f"Left out: {parts}." if parts else ""
 
 
-def ready_tasks(context: Context, board: BoardSeen, *, limit_s: float = NETWORK_LIMIT) -> ReadyTasks:
+def ready_tasks(
+    context: Context, board: BoardSeen, *, limit_s: float = NETWORK_LIMIT, own: frozenset[str] | None = None
+) -> ReadyTasks:
     """Return what can be claimed; the claim refs are asked, in one fetch, only where anything is ready at all."""
     free = free_issues(context, board)
     if not free:
         return ReadyTasks(elsewhere=board.elsewhere)
-    held, trouble = held_issues(context, limit_s=limit_s)
+    held, trouble = held_issues(context, limit_s=limit_s, own=own)
     left = tuple(issue for issue in free if issue.number not in held)
     return ReadyTasks(left, len(free) - len(left), board.elsewhere, trouble)
 
@@ -47,17 +49,21 @@ def free_issues(context: Context, board: BoardSeen) -> list[BoardIssue]:
     return [issue for issue in ordered if is_ready(issue, ready=names.ready, skip_types=names.skip_types)]
 
 
-def held_issues(context: Context, *, limit_s: float = NETWORK_LIMIT) -> tuple[frozenset[int], str]:
-    """Return the issues that others hold, by one fetch of all claims, or as this clone last knew them, and why."""
+def held_issues(
+    context: Context, *, limit_s: float = NETWORK_LIMIT, own: frozenset[str] | None = None, asks: bool = True
+) -> tuple[frozenset[int], str]:
+    """Return the issues that others hold, by one fetch of all claims, or as this clone last knew them, and why.
+
+    `own` are worktrees that hold an issue themselves and so could claim it; without a word this one alone.
+    """
     transport = transport_here(context, limit_s=limit_s)
-    trouble = transport.fetch([CLAIMS])
-    own = worktree_id(context.place)
+    trouble = transport.fetch([CLAIMS]) if asks else ""
+    own = frozenset({worktree_id(context.place)}) if own is None else own
     found = list_claims(transport, context.place)
     held = {tip.lease.issue for tip in found.tips if not _is_own(tip, own)}
     # A claim that cannot be read is never a free one.
     return frozenset(held | {one.issue for one in found.unreadable}), trouble
 
 
-def _is_own(tip: Tip, own: str) -> bool:
-    """Tell whether a worktree holds an issue itself, and so could claim it."""
-    return tip.lease.holder.worktree == own and not tip.lease.phase.startswith(SLUNG)
+def _is_own(tip: Tip, own: frozenset[str]) -> bool:
+    return tip.lease.holder.worktree in own and not tip.lease.phase.startswith(SLUNG)

@@ -42,6 +42,8 @@ class FleetTask:
     reason: str
     since: datetime | None = None
     who: str = ""
+    # The agent as people read it, and as the board and the lease name it.
+    name: str = ""
     agent: str = ""
     host: str = ""
     worktree: str = ""
@@ -108,7 +110,7 @@ def view_of(values: Mapping[str, Any]) -> FleetView:
 
 
 def _task_of(values: Mapping[str, Any]) -> FleetTask:
-    names = ("repository", "title", "reason", "who", "agent", "host", "worktree", "ci", "review", "attempts")
+    names = ("repository", "title", "reason", "who", "name", "agent", "host", "worktree", "ci", "review", "attempts")
     return FleetTask(
         **{name: values[name] for name in names},
         issue=values["issue"] or 0,
@@ -132,6 +134,7 @@ def task_values(task: FleetTask) -> dict[str, Any]:
         "reason": task.reason,
         "since": _moment(task.since),
         "who": task.who,
+        "name": task.name,
         "agent": task.agent,
         "host": task.host,
         "worktree": task.worktree,

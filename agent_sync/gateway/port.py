@@ -96,7 +96,7 @@ class Gateway(Protocol):
     def task(self, issue: int) -> Task:
         """Return everything that claiming or releasing an issue depends on."""
 
-    def claim_task(self, task: Task, change: CardChange | None) -> str:
+    def claim_task(self, task: Task, change: CardChange | None, *, former: Person | None = None) -> str:
         """Assign the viewer and move the card; return what was wrong with the board."""
 
     def link_branch(self, task: Task, branch: str, sha: str) -> bool:

@@ -15,7 +15,7 @@ from agent_sync.task.decision.actions import CardChange, CloseTask, OpenPull
 from agent_sync.task.decision.decide import option_id
 from agent_sync.task.decision.facts import Card, Pull
 from agent_sync.task.decision.pull_text import with_digests
-from agent_sync.task.decision.tasks import Task
+from agent_sync.task.decision.tasks import Person, Task
 
 CARD_PARTS = ("status", "noStatus", "agent", "noAgent")
 # How GitHub says that an option's id was given to it anew since it was read.
@@ -110,12 +110,13 @@ class TaskWrites(Line):
             _demand(self, answer, call, name)
         return trouble or board_trouble(self, answer, order.change)
 
-    def claim_task(self, task: Task, change: CardChange | None) -> str:
-        """Assign the viewer and move the card; return what was wrong."""
+    def claim_task(self, task: Task, change: CardChange | None, *, former: Person | None = None) -> str:
+        """Assign the viewer instead of a former holder and move the card; return what was wrong."""
         is_ours = _is_assigned(task.assignees, task)
         values = {"issue": task.issue_id, "people": [task.viewer.id], "assign": not is_ours}
+        values |= {"former": [former.id] if former else [], "unassign": former is not None}
         call = Call("claim_task", values, f"claiming issue #{task.number}", Area.ISSUES, is_write=True)
-        answer, trouble = send_order(self, call, change, is_needed=not is_ours)
+        answer, trouble = send_order(self, call, change, is_needed=not is_ours or former is not None)
         board = trouble or board_trouble(self, answer, change)
         return " ".join(filter(None, ["" if is_ours else _assign_trouble(self, answer, call, task), board]))
 

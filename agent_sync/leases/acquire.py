@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from agent_sync.context import Context
-from agent_sync.errors import BadLease, Conflict, LeaseUnsettled, Refused
+from agent_sync.errors import BadLease, Conflict, GitFailed, LeaseUnsettled, Refused
 from agent_sync.gateway.transport.remotes import base_remote
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases import rules
@@ -16,9 +16,11 @@ from agent_sync.leases.claim_refs import (
     transport_here,
     transport_of,
 )
-from agent_sync.leases.identity import holder_here, worktree_id
+from agent_sync.leases.identity import Home, holder_at
+from agent_sync.leases.intents import Verb
 from agent_sync.leases.keeper import LeaseKeeper
 from agent_sync.leases.model import Lease, LeaseMode, LeaseState, Tip, proof_of
+from agent_sync.leases.orders import Race
 from agent_sync.leases.refs.api_transport import ApiTransport
 from agent_sync.leases.refs.transports import CloneTransport, RemoteTransport
 from agent_sync.leases.refs.values import RefTransport, Where
@@ -38,20 +40,30 @@ class LeaseWish:
     issue: int
     branch: str
     agent: str
+    # The worktree that will hold it, which may still have to be made.
+    home: Home
     take_over: bool = False
     # The user's word that a claim which only this clone sees will do.
     local: bool = False
     agrees: Callable[[str], bool] = lambda _question: False
+    # Whether a lease was left by a worktree of this clone that is gone, or was never made.
+    is_left: Callable[[Lease], bool] = lambda _lease: False
+    race: Race = Race.FOR_THIS
 
 
 @dataclass(frozen=True)
 class AcquiredLease:
-    """A lease that was got; `reason` says why for this clone only, `is_own` that it was ours already."""
+    """A lease that was got; `reason` says why for this clone only."""
 
     tip: Tip
     reason: str = ""
+    # The worktree had it already.
     is_own: bool = False
+    # Another process began to get it, so it is not for this one to give it up.
+    was_begun: bool = False
     is_taken_over: bool = False
+    # Whose it was, where it was taken over just now.
+    former: Lease | None = None
 
 
 def mode_here(environment: Mapping[str, str]) -> LeaseMode:
@@ -62,26 +74,35 @@ def mode_here(environment: Mapping[str, str]) -> LeaseMode:
 def acquire(context: Context, wish: LeaseWish) -> AcquiredLease:
     """Get the lease, or raise who has it; nothing else is written before."""
     refuse_odd_branch(wish.branch)
-    keeper = LeaseKeeper(_transport_wished(context, wish), context.place)
-    outcome = keeper.acquire(wish.issue, _request(context, wish, branch=wish.branch))
+    keeper = _keeper(context, wish, _transport_wished(context, wish))
+    begun = keeper.begun(wish.issue)
+    request = _request(context, wish, branch=wish.branch)
+    outcome = keeper.acquire(wish.issue, request, wish.race)
     if isinstance(outcome, Unknown) and outcome.refused and not isinstance(keeper.transport, ApiTransport):
         # What git may not push may still go through GitHub's interface, to the very same ref.
-        keeper = LeaseKeeper(transport_here(context), context.place)
-        outcome = keeper.acquire(wish.issue, _request(context, wish, branch=wish.branch))
+        keeper = _keeper(context, wish, transport_here(context))
+        outcome = keeper.acquire(wish.issue, request, wish.race)
     reason = _reason_for_clone(context, wish, outcome) if keeper.where is Where.REMOTE else ""
     if reason:
-        _refuse_known(context, keeper.transport, wish.issue)
-        keeper = LeaseKeeper(CloneTransport(context.git, context.remotes.push, reason), context.place)
-        outcome = keeper.acquire(wish.issue, _request(context, wish, branch=wish.branch))
+        _refuse_known(context, keeper.transport, wish)
+        keeper = _keeper(context, wish, CloneTransport(context.git, context.remotes.push, reason))
+        outcome = keeper.acquire(wish.issue, request)
     match outcome:
         case Won(tip):
-            return AcquiredLease(tip, keeper.transport.reason)
-        case NotHeld(tip) if _is_own(context, tip):
+            ours = begun if begun and rules.is_mine(tip.lease, begun.nonce) else None
+            is_taken = ours is not None and ours.verb is Verb.TAKE_OVER
+            return AcquiredLease(tip, keeper.transport.reason, was_begun=ours is not None, is_taken_over=is_taken)
+        case NotHeld(tip) if _is_own(context, wish, tip):
             return AcquiredLease(tip, keeper.transport.reason, is_own=True)
+        case NotHeld(tip) if wish.is_left(tip.lease):
+            return _take_over(context, keeper, wish, tip)
         case NotHeld(tip) if wish.take_over:
+            _refuse_taking_over(context, wish, tip)
             return _take_over(context, keeper, wish, tip)
         case NotHeld(tip):
             raise conflict(tip.lease)
+        case Unknown(Doubt.RACED):
+            raise Conflict(f"Another agent was faster at issue #{wish.issue}.", helps="agent-sync next")
         case Unknown():
             raise unsettled(wish.issue, outcome)
 
@@ -93,7 +114,8 @@ def confirm(context: Context, tip: Tip) -> None:
 
 def give_up(context: Context, tip: Tip) -> None:
     """Give a lease back that was won for nothing; where that fails, the same claim made again finds it its own."""
-    _keeper_of(context, tip).release(proof_of(tip.lease), LeaseChange(clock.now()))
+    keeper = LeaseKeeper(transport_of(context, tip.where), context.place, tip.lease.holder.worktree)
+    keeper.release(proof_of(tip.lease), LeaseChange(clock.now()))
 
 
 def holder_known(context: Context, issue: int) -> Lease | None:
@@ -108,14 +130,19 @@ def conflict(lease: Lease) -> Conflict:
     return Conflict(message, attempted=f"claiming issue #{lease.issue}", helps="agent-sync next")
 
 
+def _keeper(context: Context, wish: LeaseWish, transport: RefTransport) -> LeaseKeeper:
+    return LeaseKeeper(transport, context.place, wish.home.id)
+
+
 def _keeper_of(context: Context, tip: Tip) -> LeaseKeeper:
     return LeaseKeeper(transport_of(context, tip.where), context.place)
 
 
 def _request(context: Context, wish: LeaseWish, *, branch: str) -> LeaseRequest:
-    holder = holder_here(context.place, agent=wish.agent)
+    holder = holder_at(wish.home, agent=wish.agent)
     ttl = context.settings.lease.ttl_s
-    return LeaseRequest(holder, clock.now(), ttl, mode_here(context.environment), branch=branch, phase="coding")
+    mode = mode_here(context.environment)
+    return LeaseRequest(holder, clock.now(), ttl, mode, branch=branch, phase="coding", is_new_agent=True)
 
 
 def _transport_wished(context: Context, wish: LeaseWish) -> RefTransport:
@@ -124,7 +151,7 @@ def _transport_wished(context: Context, wish: LeaseWish) -> RefTransport:
         return transport_here(context)
     remote = base_remote(context)
     if remote:
-        _refuse_known(context, RemoteTransport(context.git, remote), wish.issue)
+        _refuse_known(context, RemoteTransport(context.git, remote), wish)
     return CloneTransport(context.git, context.remotes.push, "--local was given")
 
 
@@ -160,41 +187,52 @@ def refs_refused(remote: str, said: str, *, attempted: str, otherwise: str) -> R
     return Refused(message, attempted=attempted, helps=helps)
 
 
-def _refuse_known(context: Context, transport: RefTransport, issue: int) -> None:
+def _refuse_known(context: Context, transport: RefTransport, wish: LeaseWish) -> None:
     """Stop before an issue is claimed for this clone only that somebody held when the remote was last seen."""
-    known = known_claim(transport, issue)
-    if isinstance(known, Tip) and known.lease.state is LeaseState.HELD and not _is_own(context, known):
+    known = known_claim(transport, wish.issue)
+    if isinstance(known, Tip) and known.lease.state is LeaseState.HELD and not _is_own(context, wish, known):
         raise conflict(known.lease)
 
 
-def _is_own(context: Context, tip: Tip) -> bool:
-    """Tell whether a lease was got by this very worktree, whose claim file was lost."""
+def _is_own(context: Context, wish: LeaseWish, tip: Tip) -> bool:
+    """Tell whether the worktree that asks has the lease already, without its claim file."""
     if tip.lease.phase.startswith(rules.SLUNG):
         # Got here for somebody else: a worker, who takes it from its hook.
         return False
-    written = context.store.last_written()
+    # What was last written is about the worktree that is here.
+    written = context.store.last_written() if wish.home.root == context.place.root else None
     is_written = bool(written and written.lease and rules.is_mine(tip.lease, written.lease.nonce))
-    return is_written or tip.lease.holder.worktree == worktree_id(context.place)
+    return is_written or tip.lease.holder.worktree == wish.home.id
 
 
 def _take_over(context: Context, keeper: LeaseKeeper, wish: LeaseWish, tip: Tip) -> AcquiredLease:
-    _refuse_taking_over(context, wish, tip)
-    reason = keeper.transport.reason
-    note = f"Taken over from {holder_name(tip.lease)}" + (
-        ", who claimed it by hand: a person agreed" if tip.lease.mode is LeaseMode.MANUAL else ""
-    )
-    request = replace(_request(context, wish, branch=tip.lease.branch or wish.branch), note=note)
+    former, reason = tip.lease, keeper.transport.reason
+    _fetch_work(context, tip)
+    by_hand = ", who claimed it by hand: a person agreed" if former.mode is LeaseMode.MANUAL else ""
+    note = f"Taken over from {holder_name(former)}{by_hand if wish.take_over else ', whose worktree is gone'}"
+    request = replace(_request(context, wish, branch=former.branch or wish.branch), note=note, pr=former.pr)
     outcome = keeper.take_over(tip, request)
     match outcome:
         case Won(won):
-            return AcquiredLease(won, reason, is_taken_over=True)
-        case NotHeld(other) if _is_own(context, other):
+            return AcquiredLease(won, reason, is_taken_over=True, former=former)
+        case NotHeld(other) if _is_own(context, wish, other):
             # The push of a run of ours that was killed has arrived only now.
-            return AcquiredLease(other, reason, is_taken_over=True)
+            return AcquiredLease(other, reason, was_begun=True, is_taken_over=True, former=former)
         case NotHeld(other):
             raise conflict(other.lease)
         case Unknown():
             raise unsettled(wish.issue, outcome)
+
+
+def _fetch_work(context: Context, tip: Tip) -> None:
+    """Bring the former holder's branch here before its lease is taken: the work goes on where it was left."""
+    remote, branch = context.remotes.push, tip.lease.branch
+    if not branch or tip.where is not Where.REMOTE:
+        return
+    trouble = git_branches.fetch_heads(context.git, remote, f"{branch}*")
+    if trouble:
+        message = f"Branch {branch} could not be fetched from {remote}: {trouble}"
+        raise GitFailed(message, attempted=f"taking issue #{tip.lease.issue} over", helps="run the same command again")
 
 
 def _refuse_taking_over(context: Context, wish: LeaseWish, tip: Tip) -> None:

@@ -168,9 +168,9 @@ def claim_commit(lease: Lease, parent: str, note: str = "") -> NewCommit:
     return NewCommit(message, {FILE_NAME: lease.to_json()}, parents, int(lease.renewed_at.timestamp()))
 
 
-def read_claim(transport: RefTransport, issue: int) -> ClaimSeen:
-    """Return what an issue's ref holds now; None means that nobody ever claimed it."""
-    trouble = transport.fetch([claim_ref(issue)])
+def read_claim(transport: RefTransport, issue: int, *, fetched: str = "") -> ClaimSeen:
+    """Return what an issue's ref holds now, fetched alone or with others; None means that it was never claimed."""
+    trouble = transport.fetch([fetched or claim_ref(issue)])
     return Unknown(Doubt.UNREACHABLE, trouble) if trouble else known_claim(transport, issue)
 
 

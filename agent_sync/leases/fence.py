@@ -1,5 +1,6 @@
 """Stands between a claim and the world: whoever has lost the lease neither pushes code nor writes to GitHub."""
 
+import time
 from collections.abc import Iterable
 
 from agent_sync.context import Context
@@ -9,7 +10,7 @@ from agent_sync.leases.keeper import LeaseKeeper
 from agent_sync.leases.model import LeaseProof, LeaseState, Tip
 from agent_sync.leases.refs.values import Where
 from agent_sync.leases.results import BranchRefused, ClaimSeen, Doubt, LeaseChange, NotHeld, Unknown, Won
-from agent_sync.leases.rules import HoldingState, holding_state
+from agent_sync.leases.rules import RENEWALS_PER_TTL, HoldingState, holding_state
 from agent_sync.leases.words import held_by
 from agent_sync.system import clock, git_branches
 from agent_sync.system.git import NETWORK_LIMIT
@@ -25,6 +26,8 @@ from agent_sync.task.decision.outside_text import quoted
 LeaseStop = LeaseLost | LeaseUnknown | LeftOnHook
 # A hook waits for it; a remote that is slower than this is asked again at the next event.
 READ_LIMIT = 20.0
+# After so long between a look and what depends on it, a process may have slept, and its lease be taken over.
+HELD_UP_S = 5.0
 # What git tells a pre-push hook of each ref: the local one and its commit, the remote one and its commit.
 _PRE_PUSH_FIELDS = 4
 # Trouble that may be over the next time; the rest stays as it is however often it is tried.
@@ -88,7 +91,16 @@ def lease_stop(
         transport = transport_of(context, Where(claim.lease.where), limit_s=READ_LIMIT)
     except BadConfig as error:
         return LeaseUnknown(error.happened, error.helps)
-    return _judge(context, claim, read_claim(transport, claim.issue_number), is_ending=is_ending) or known
+    began = time.monotonic()
+    seen = read_claim(transport, claim.issue_number)
+    if is_held_up(claim, began):
+        seen = read_claim(transport, claim.issue_number)
+    return _judge(context, claim, seen, is_ending=is_ending) or known
+
+
+def is_held_up(claim: Claim, since: float) -> bool:
+    """Tell whether so much time has passed since a look, by the monotonic clock, that the lease may be lost by now."""
+    return claim.lease is not None and time.monotonic() - since > min(HELD_UP_S, claim.lease.ttl_s / RENEWALS_PER_TTL)
 
 
 def known_loss(claim: Claim) -> LeaseLost | LeftOnHook | None:

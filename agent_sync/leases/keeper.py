@@ -9,7 +9,16 @@ from agent_sync.leases.ended import list_claims
 from agent_sync.leases.identity import worktree_id
 from agent_sync.leases.intents import BEGINNINGS, Intent, Intents, Verb
 from agent_sync.leases.model import Lease, LeaseProof, LeaseState, Tip
-from agent_sync.leases.orders import Acquisition, Beginning, GaveUp, HolderOrder, LeaseAnswer, LeaseOrder, TakeOver
+from agent_sync.leases.orders import (
+    Acquisition,
+    Beginning,
+    GaveUp,
+    HolderOrder,
+    LeaseAnswer,
+    LeaseOrder,
+    Race,
+    TakeOver,
+)
 from agent_sync.leases.refs.api_transport import ApiTransport
 from agent_sync.leases.refs.compare_and_swap import Swapped, Tried, compare_and_swap
 from agent_sync.leases.refs.probe import Probe, probe, refuses_all_refs
@@ -31,11 +40,15 @@ from agent_sync.worktree import Place
 
 
 class LeaseKeeper:
-    """The leases of one transport, seen from one worktree; what came of an order is read from the ref."""
+    """The leases of one transport, seen from one worktree; the result of an order is read from the ref.
 
-    def __init__(self, transport: RefTransport, place: Place) -> None:
+    `worktree` is the id of the holder where that is not the worktree at `place` but one that is still to be made.
+    """
+
+    def __init__(self, transport: RefTransport, place: Place, worktree: str = "") -> None:
         self.transport = transport
         self._place = place
+        self._worktree = worktree
 
     @property
     def where(self) -> Where:
@@ -44,11 +57,12 @@ class LeaseKeeper:
 
     @cached_property
     def _intents(self) -> Intents:
-        return Intents(self._place, worktree_id(self._place))
+        return Intents(self._place, self._worktree or worktree_id(self._place))
 
-    def acquire(self, issue: int, request: LeaseRequest) -> LeaseOutcome:
+    def acquire(self, issue: int, request: LeaseRequest, race: Race = Race.FOR_THIS) -> LeaseOutcome:
         """Take an issue that nobody holds; a remote that takes no claim refs is remembered as such."""
-        outcome = self._begin(Acquisition(issue, Verb.ACQUIRE, self._intents, request, self._begun(issue)))
+        order = Acquisition(issue, Verb.ACQUIRE, self._intents, request, self.begun(issue), race)
+        outcome = self._begin(order)
         if isinstance(outcome, Unknown) and outcome.refused and not isinstance(self.transport, ApiTransport):
             remember_refusal(self._place, self.transport.url, request.now)
         return outcome
@@ -56,11 +70,11 @@ class LeaseKeeper:
     def take_over(self, seen: Tip, request: LeaseRequest) -> LeaseOutcome:
         """Take an issue from its holder, if its ref still is what was judged by the rules."""
         issue = seen.lease.issue
-        return self._begin(TakeOver(issue, Verb.TAKE_OVER, self._intents, request, self._begun(issue), seen))
+        return self._begin(TakeOver(issue, Verb.TAKE_OVER, self._intents, request, self.begun(issue), seen))
 
     def confirm(self, mine: LeaseProof) -> None:
         """Forget how a lease was got, once its holder has saved that it has it."""
-        pending = self._begun(mine.issue)
+        pending = self.begun(mine.issue)
         if pending and pending.nonce == mine.nonce:
             self._intents.settle(mine.issue)
 
@@ -100,14 +114,14 @@ class LeaseKeeper:
             remember_refusal(self._place, self.transport.url, now)
         return found
 
-    def _begun(self, issue: int) -> Intent | None:
+    def begun(self, issue: int) -> Intent | None:
         """Return the last attempt of this worktree to get an issue, if its holder has not confirmed it."""
         pending = self._intents.pending(issue)
         return pending if pending and pending.verb in BEGINNINGS else None
 
     def _begin(self, order: Beginning) -> LeaseOutcome:
         outcome = without_branch(self._carry_out(order))
-        pending = self._begun(order.issue) if isinstance(outcome, NotHeld) else None
+        pending = self.begun(order.issue) if isinstance(outcome, NotHeld) else None
         if pending and isinstance(outcome, NotHeld) and pending.old != outcome.tip.sha:
             # From where it is now our push cannot arrive any more.
             self._intents.settle(order.issue)

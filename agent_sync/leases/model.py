@@ -51,6 +51,8 @@ class Holder(LeaseValue):
     worktree: Annotated[Name, Field(min_length=1)]
     session: Name = ""
     agent: Name = ""
+    # The name of the worktree's directory.
+    directory: Name = ""
 
 
 class Lease(LeaseValue):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from enum import StrEnum
 
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases import rules
@@ -10,11 +11,19 @@ from agent_sync.leases.identity import fresh_id
 from agent_sync.leases.intents import BEGINNINGS, Intent, Intents, Verb
 from agent_sync.leases.model import Lease, LeaseProof, LeaseState, Tip
 from agent_sync.leases.refs.compare_and_swap import RefChange, RefOrder, SwapPlan, Tried
-from agent_sync.leases.refs.values import BranchHead, PushResult, RefTransport, RefUpdate
+from agent_sync.leases.refs.values import CLAIMS, BranchHead, PushResult, RefTransport, RefUpdate
 from agent_sync.leases.results import BranchRefused, ClaimSeen, Doubt, LeaseOutcome, LeaseRequest, NotHeld, Unknown, Won
 from agent_sync.leases.rules import HoldingState, holding_state
 
 ATTEMPTS = 4
+
+
+class Race(StrEnum):
+    """How much a lost race is worth looking at."""
+
+    FOR_THIS = "this issue is wanted: whose it is now is read"
+    FOR_ANY = "any issue will do: that it was lost is enough"
+    FOR_THE_REST = "any issue will do, and several were lost: all claims are read"
 
 
 @dataclass(frozen=True)
@@ -84,6 +93,14 @@ class Beginning(LeaseOrder):
 @dataclass(frozen=True)
 class Acquisition(Beginning):
     """Takes an issue that nobody holds: one push if nobody ever did, and a look only if that fails."""
+
+    race: Race = Race.FOR_THIS
+
+    def look_after(self, transport: RefTransport, tried: Tried[Lease]) -> ClaimSeen:
+        """Read the ref, with all others where the next choice depends on them, or leave it at the loss."""
+        if self.race is Race.FOR_ANY and tried.pushed.result is PushResult.REJECTED:
+            return Unknown(Doubt.RACED, "another push was faster")
+        return read_claim(transport, self.issue, fetched=CLAIMS if self.race is Race.FOR_THE_REST else "")
 
     def first_look(self, transport: RefTransport) -> ClaimSeen:
         """Return what this clone knows, if that is that the issue is free: the push itself finds out."""

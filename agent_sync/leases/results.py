@@ -19,6 +19,7 @@ class Doubt(StrEnum):
     UNREADABLE = "unreadable"  # the ref holds something that is not a claim
     TOO_NEW = "too-new"  # the ref holds a claim of a newer agent-sync
     VANISHED = "vanished"  # the ref of a held lease is gone
+    RACED = "raced"  # another push was faster, and it was not asked whose
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,8 @@ class LeaseRequest:
     phase: str = ""
     # Why an earlier holding ends with this one, for whoever reads the ref's history.
     note: str = ""
+    # Whether the agent is another one than the last holder, so that its name must differ.
+    is_new_agent: bool = False
 
 
 @dataclass(frozen=True)

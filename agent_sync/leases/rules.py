@@ -20,6 +20,7 @@ from agent_sync.leases.model import (
 from agent_sync.leases.results import LeaseChange, LeaseRequest
 from agent_sync.plain.fields import Refused
 from agent_sync.task.claim.model import LARGEST_NUMBER, LONGEST_TTL_S, following
+from agent_sync.task.decision.claimable import name_after
 
 ALLOWANCE_S = 60.0
 RENEWALS_PER_TTL = 4
@@ -139,9 +140,13 @@ def acquired_lease(issue: int, request: LeaseRequest, nonce: str, before: Tip | 
     """Return the first lease of a holding, one epoch after whatever was there before."""
     if before and before.lease.epoch == LARGEST_NUMBER:
         raise BadLease(f"The claim of #{issue} is at its last epoch, {LARGEST_NUMBER}, after which none can follow.")
+    holder = request.holder
+    if before and request.is_new_agent:
+        name = name_after(holder.agent, before.lease.holder.agent)
+        holder = Holder.model_validate(holder.model_dump() | {"agent": name})
     return Lease(
         issue=issue,
-        holder=request.holder,
+        holder=holder,
         epoch=before.lease.epoch + 1 if before else 1,
         nonce=nonce,
         state=LeaseState.HELD,

@@ -3,12 +3,14 @@
 from datetime import datetime
 
 from agent_sync.leases import rules
-from agent_sync.leases.model import Lease, LeaseMode, LeaseState
+from agent_sync.leases.identity import holder_machine
+from agent_sync.leases.model import Holder, Lease, LeaseMode, LeaseState
 from agent_sync.leases.refs.transports import RemoteTransport
 from agent_sync.leases.refs.values import RefTransport, Where
 from agent_sync.system import clock
 from agent_sync.task.claim.model import LeaseNote
 from agent_sync.task.decision.actions import LeaseLost, LeaseUnknown, LeftOnHook
+from agent_sync.task.decision.claimable import login_of
 from agent_sync.task.decision.outside_text import quoted
 
 MINUTE, HOUR, DAY = 60, 3600, 86_400
@@ -16,9 +18,21 @@ _UNITS = ((DAY, "d"), (HOUR, "h"), (MINUTE, "min"))
 
 
 def holder_name(lease: Lease) -> str:
-    """Return who holds a lease: the agent, and the person and machine it runs on."""
-    place = quoted(f"{lease.holder.user}@{lease.holder.host}")
-    return f"{quoted(lease.holder.agent, limit=60)} ({place})" if lease.holder.agent else place
+    """Return who holds a lease as people read it, and the machine where that is another one."""
+    there = "" if is_this_machine(lease.holder) else f" on {quoted(lease.holder.host, limit=60)}"
+    return f"{quoted(agent_label(lease.holder), limit=120)}{there}"
+
+
+def agent_label(holder: Holder) -> str:
+    """Return the agent of a lease as login/directory or pool/worker; of an older lease its name on the board."""
+    name = holder.agent or holder.user
+    is_worker = "/" in holder.agent
+    return f"{login_of(name) or name}/{holder.directory}" if holder.directory and not is_worker else name
+
+
+def is_this_machine(holder: Holder) -> bool:
+    """Tell whether a lease is held on this machine."""
+    return holder.host == holder_machine()[0]
 
 
 def held_by(lease: Lease) -> str:

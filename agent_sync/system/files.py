@@ -241,14 +241,14 @@ def private_directory(directory: Path) -> None:
 
 
 @contextlib.contextmanager
-def locked(path: Path, *, wait: float, doing: str) -> Iterator[LockToken]:
-    """Hold the lock file `path` and hand out the proof; the file itself is never deleted."""
+def locked(path: Path, *, wait: float, doing: str, number: int | None = None) -> Iterator[LockToken]:
+    """Hold the lock file `path`, or one `number` in it, and hand out the proof; the file itself is never deleted."""
     state_directory(path.parent)
     with naming(path, could_not_be="locked"):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE)
     try:
         with naming(path, could_not_be="locked"):
-            _take(descriptor, path, wait=wait, doing=doing)
+            _take(descriptor, path, wait=wait, doing=doing, number=number)
         token = LockToken(path)
         try:
             yield token
@@ -283,12 +283,19 @@ def lock_for_life(path: Path) -> int | None:
     return None
 
 
-def _take(descriptor: int, path: Path, *, wait: float, doing: str) -> None:
+def _take(descriptor: int, path: Path, *, wait: float, doing: str, number: int | None = None) -> None:
     give_up = time.monotonic() + wait
+    how = fcntl.LOCK_EX | fcntl.LOCK_NB
     while True:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+            if number is None:
+                fcntl.flock(descriptor, how)
+            else:
+                # One byte of the file: numbers are locked apart, and no file is needed for each.
+                fcntl.lockf(descriptor, how, 1, number)
+        except OSError as error:
+            if error.errno not in {errno.EAGAIN, errno.EACCES}:
+                raise
             if time.monotonic() >= give_up:
                 message = f"Another agent-sync process holds {path.name}."
                 raise LockHeld(message, attempted=doing, helps="agent-sync status") from None

@@ -14,6 +14,8 @@ from agent_sync.system.processes import FinishedProcess
 FETCH_LIMIT = 20.0
 _LONGEST_REASON = 200
 _NO_MATCH = 2
+# How git says that a branch or a directory is there, or that another worktree has the branch.
+_TAKEN = ("already exists", "already checked out at", "already used by worktree", "cannot lock ref")
 # The person's own git commands tidy the repository; nobody waits for that here.
 _FETCH = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules")
 
@@ -180,6 +182,17 @@ def add_worktree(git: Git, directory: str, branch: str, start: str | None) -> No
     new = [] if start is None else ["--no-track", "-b", branch]
     arguments = ["worktree", "add", "--quiet", *new, directory, branch if start is None else start]
     git.must(arguments, attempted=f"making a worktree in {directory}")
+
+
+def forget_worktree(git: Git, directory: str) -> str:
+    """Let git forget a worktree whose directory is gone; return why it does not, if it does not."""
+    done = git.ask("worktree", "remove", "--force", "--", directory)
+    return _reason(done.stderr) if done.status else ""
+
+
+def is_taken(said: str) -> bool:
+    """Tell from git's words whether a branch or directory was there already."""
+    return any(words in said for words in _TAKEN)
 
 
 def push(git: Git, remote: str, branch: str, sha: str) -> None:

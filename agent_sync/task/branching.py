@@ -1,13 +1,16 @@
 """Which branch a claim works on: a new one from the base as it is on the server now, or one that is continued."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
 from agent_sync.context import Context
-from agent_sync.errors import AgentSyncError, BadInput, GitFailed
+from agent_sync.errors import AgentSyncError, BadInput, Conflict, GitFailed
 from agent_sync.gates.pull import refuse_committed_claim
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system import clock, git_branches
+from agent_sync.system.git_history import is_ancestor
+from agent_sync.system.git_tree import fast_forward, move_branch
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.decision.claimable import branch_name
 from agent_sync.task.decision.tasks import Task
@@ -127,27 +130,77 @@ def _free_name(context: Context, name: str) -> str:
     return next(one for one in names if not (git.head_of(one) or git.remote_head_of(remote, one)))
 
 
-def make_branch(context: Context, plan: BranchPlan, task: Task, *, in_worktree: bool) -> Place:
-    """Make or check out the branch of a plan; return the worktree it is in."""
+def new_root(context: Context, issue: int) -> str:
+    """Return where the worktree of an issue is made: beside the clone, under a name that is free."""
+    place = context.place
+    clone = Path(place.common_dir)
+    beside = clone.parent if clone.name == ".git" else Path(place.root)
+    usual = f"{beside.name}-{issue}"
+    names = (usual, *(f"{usual}-{number}" for number in range(2, MOST_SUFFIXES)))
+    known = git_branches.worktrees(context.git)
+    roots = (str(beside.parent / name) for name in names)
+    return next(root for root in roots if not os.path.lexists(root) and (root not in known or _forget(context, root)))
+
+
+def _forget(context: Context, root: str) -> bool:
+    """Let git forget a worktree whose directory is gone; tell whether it has."""
+    return not git_branches.forget_worktree(context.git, root)
+
+
+def free_branch(context: Context, branch: str, root: str) -> None:
+    """Stop where a branch is checked out in another worktree; one whose directory is gone is forgotten."""
+    elsewhere = git_branches.worktree_of(context.git, branch)
+    if elsewhere in {"", root}:
+        return
+    if os.path.lexists(elsewhere):
+        raise Conflict(f"Branch {branch} is checked out in {elsewhere}.", helps=f"cd {elsewhere}")
+    trouble = git_branches.forget_worktree(context.git, elsewhere)
+    if trouble:
+        message = f"Branch {branch} is checked out in {elsewhere}, which is gone, and git keeps it: {trouble}"
+        raise GitFailed(message, helps=f"git worktree unlock {elsewhere}, then the same command")
+
+
+def make_branch(context: Context, plan: BranchPlan, task: Task, root: str) -> Place:
+    """Make or check out the branch of a plan in the worktree at `root`, which is made where it is not there."""
     refuse_carrier(context, plan, task)
+    found = worktree(root)
+    place = found if found and found.root == root else None
+    at = context if place is None else context.at(place)
     if plan.is_restart and plan.start:
-        _restart(context, plan.name, plan.start, in_worktree=in_worktree)
+        _restart(at, plan.name, plan.start, is_elsewhere=place is None)
     start = None if plan.is_restart else plan.start
-    if not in_worktree:
-        git_branches.check_out(context.git, plan.name, start)
-        return context.place
-    root = Path(context.place.root)
-    target = root.parent / f"{root.name}-{task.number}"
-    git_branches.add_worktree(context.git, str(target), plan.name, start)
-    place = worktree(str(target))
-    if place is None:
-        raise BadInput(f"{target} is not a worktree.", attempted="making a worktree for the task")
+    if plan.start is None:
+        free_branch(context, plan.name, root)
+    try:
+        if place:
+            git_branches.check_out(at.git, plan.name, start)
+            return place
+        git_branches.add_worktree(context.git, root, plan.name, start)
+    except GitFailed as error:
+        if git_branches.is_taken(error.happened):
+            # Another command made it a moment ago.
+            raise Conflict(error.happened, attempted=error.attempted, helps="run the same command again") from error
+        raise
+    place = worktree(root)
+    if place is None or place.root != root:
+        raise BadInput(f"{root} is not a worktree.", attempted="making a worktree for the task")
     return place
 
 
-def _restart(context: Context, branch: str, start: str, *, in_worktree: bool) -> None:
+def continue_remote(context: Context, branch: str) -> None:
+    """Move a branch forward to what the remote has of it, where nothing of its own is lost by that."""
+    tracked = f"refs/remotes/{context.remotes.push}/{branch}"
+    here, there = context.git.head_of(branch), context.git.commit_at(tracked)
+    if here and there and here != there and is_ancestor(context.git, here, there):
+        if context.git.current_branch() == branch:
+            fast_forward(context.git, tracked)
+        else:
+            move_branch(context.git, branch, to=there, old=here)
+
+
+def _restart(context: Context, branch: str, start: str, *, is_elsewhere: bool) -> None:
     """Let a branch without commits of its own begin anew; where it is checked out, the files come along."""
-    trouble = git_branches.restart(context.git, branch, start, is_elsewhere=in_worktree)
+    trouble = git_branches.restart(context.git, branch, start, is_elsewhere=is_elsewhere)
     if trouble:
         raise GitFailed(f"git said: {trouble}", attempted=f"starting branch {branch} again")
 

@@ -1,24 +1,46 @@
 """Takes a task: the lease, then branch and claim file, then the mirrors on GitHub; and gives it back."""
 
+import os
+import time
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
 
 from agent_sync.context import Context
-from agent_sync.errors import AgentSyncError, BadInput, ClaimUnsafe, Conflict, Refused
+from agent_sync.errors import AgentSyncError, BadInput, ClaimUnsafe, Conflict, LockHeld, NotClaimable, Refused
 from agent_sync.lazy_dataclasses import dataclass
-from agent_sync.leases import fence
+from agent_sync.leases import fence, rules
 from agent_sync.leases.acquire import AcquiredLease, LeaseWish, acquire, confirm, conflict, give_up, holder_known
-from agent_sync.leases.model import Tip
+from agent_sync.leases.identity import (
+    Home,
+    drop_reservation,
+    holder_machine,
+    home_here,
+    live_worktree_ids,
+    move_in,
+    reservations,
+    reserve,
+    reserved,
+)
+from agent_sync.leases.model import Lease, LeaseState, Tip
+from agent_sync.leases.orders import Race
+from agent_sync.leases.rules import SLUNG
 from agent_sync.leases.words import scope
 from agent_sync.record import keep as recording
-from agent_sync.system import clock, git_branches
+from agent_sync.system import clock, files, git_branches
 from agent_sync.task.branching import (
     BranchPlan,
     base_of,
     branch_that_goes_on,
+    continue_remote,
     fetch_start,
+    free_branch,
     link_branch,
     make_branch,
     new_branch,
+    new_root,
     refuse_carrier,
     unlike_remote,
     usual_name,
@@ -26,16 +48,21 @@ from agent_sync.task.branching import (
 from agent_sync.task.claim import exclude
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.claim.phases import Phase
-from agent_sync.task.claim.store import ClaimStore
 from agent_sync.task.contributing import is_onlooker, onlooker_note, refuse_unseen_claim
-from agent_sync.task.decision.claimable import agent_name, objection, warnings
+from agent_sync.task.decision.actions import LeaseUnknown
+from agent_sync.task.decision.claimable import agent_name, login_of, objection, warnings
 from agent_sync.task.decision.decide import card_change
 from agent_sync.task.decision.facts import Card, NoCard, PullState
 from agent_sync.task.decision.issue_brief import IssueBrief
 from agent_sync.task.decision.outside_text import one_line
-from agent_sync.task.decision.tasks import Task
+from agent_sync.task.decision.tasks import Person, Task
 from agent_sync.task.issue_notes import keep_brief
-from agent_sync.worktree import CLAIM_NAME, Place, worktree
+from agent_sync.worktree import CLAIM_NAME, CLAIMING_LOCK, Place, worktree
+
+# How long a command waits for another one that claims the same issue from this clone.
+CLAIM_WAIT = 60.0
+# A claim that gave a sign of life so long ago is looked at before it is called held.
+LOOK_AFTER_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -51,6 +78,8 @@ class Wish:
     agrees: Callable[[str], bool] = lambda _question: False
     # A lease that was won already, together with something else.
     held: Tip | None = None
+    # What a lost race is worth; where any issue will do, another process of this clone is not waited for.
+    race: Race = Race.FOR_THIS
 
 
 @dataclass(frozen=True)
@@ -77,21 +106,27 @@ def other_claim(held: Claim) -> BadInput:
 
 
 def held_already(context: Context, held: Claim) -> Taken:
-    """Return a claim that is held here and that GitHub knows of: whoever asks again has it, at no request."""
-    fence.refuse(context, held, fence.known_loss(held), attempted=f"claiming issue #{held.issue_number}")
-    found = _scope(context, held)
-    return Taken(held, context.place.root, "", (), "", is_restored=False, scope=found, is_held_already=True)
+    """Return a claim that is held here and that GitHub knows of; one that was not heard of for a while is looked at."""
+    is_old = held.lease and clock.now() - held.lease.renewed_at > timedelta(seconds=LOOK_AFTER_S)
+    found = fence.known_loss(held) or (fence.lease_stop(context, held) if is_old else None)
+    notes: tuple[str, ...] = ()
+    if isinstance(found, LeaseUnknown):
+        notes, found = (f"whether it is still held here could not be checked: {found.reason}",), None
+    fence.refuse(context, held, found, attempted=f"claiming issue #{held.issue_number}")
+    where = _scope(context, held)
+    return Taken(held, context.place.root, "", notes, "", is_restored=False, scope=where, is_held_already=True)
 
 
 def finish(context: Context, claim: Claim) -> Taken:
     """Mirror a claim on GitHub that a crash kept from being mirrored."""
-    fence.must_hold(context, claim, attempted=f"telling GitHub of issue #{claim.issue_number}")
+    fence.must_hold(context, claim, attempted=_mirroring(claim))
     task = context.gateway.task(claim.issue_number)
     # A lease that everybody sees is worth more than what the board still says of the former holder.
     claim_warnings(context, task, Wish(take_over=claim.lease is not None and claim.lease.where == "remote"))
     if claim.lease:
         fence.keeper_of(context, claim.lease).confirm(fence.proof_in(claim, claim.lease))
-    mirrored, trouble = _mirror(context, task, context.store, claim)
+    mirrored, trouble = _mirror(context, context, task, claim)
+    drop_reservation(context.place, claim.issue_number)
     found = _scope(context, mirrored)
     title, brief = one_line(task.title), keep_brief(context, task.brief)
     return Taken(mirrored, context.place.root, title, (), trouble, is_restored=True, scope=found, brief=brief)
@@ -101,7 +136,7 @@ def claim_warnings(context: Context, task: Task, wish: Wish) -> tuple[str, ...]:
     """Return the warnings about a task that may be taken; raise what stands against it."""
     found = objection(task, own_ids=context.memory.own_ids(), take_over=wish.take_over)
     if found:
-        error = Conflict if found.is_lost else Refused
+        error = Conflict if found.is_lost else NotClaimable
         lease = holder_known(context, task.number) if found.is_lost else None
         if lease:
             raise conflict(lease)
@@ -113,42 +148,108 @@ def claim_warnings(context: Context, task: Task, wish: Wish) -> tuple[str, ...]:
 
 def take(context: Context, task: Task, wish: Wish) -> Taken:
     """Take the task: the lease first, then what is local, so that a crash leaves a claim that the next stop mirrors."""
-    warned = claim_warnings(context, task, wish)
-    warned += (onlooker_note(context),) if is_onlooker(context, task) else ()
-    refuse_twins(context, task.number)
-    own = _own_agent(context, task)
-    plan = _branch_plan(context, task, wish, own)
-    refuse_carrier(context, plan, task)
-    hold = _acquire_lease(context, task, wish, own, plan.name)
-    lease = hold.tip.lease
-    if hold.is_own or hold.is_taken_over:
-        plan = branch_that_goes_on(context, task, wish.branch or lease.branch or plan.name)
-    elif wish.take_over and not wish.held:
-        # It was free after all: the work is new and starts from the server's base too.
-        fetch_start(context, base_of(context, task), plan.name)
-    branch = plan.name
-    warned += plan.notes
-    agent_id = own or lease.holder.agent or agent_name(task.viewer.login, clock.now())
-    warned += unlike_remote(context, branch) if hold.is_taken_over else ()
-    is_restored = own is not None or hold.is_own
-    claim = _first_claim(context, task, branch=branch, agent_id=agent_id, tip=hold.tip)
+    number, wait = task.number, CLAIM_WAIT if wish.race is Race.FOR_THIS else 0
+    lock = Path(context.place.shared_dir) / CLAIMING_LOCK
+    with files.locked(lock, wait=wait, doing=f"claiming issue #{number}", number=number):
+        warned = claim_warnings(context, task, wish)
+        warned += (onlooker_note(context),) if is_onlooker(context, task) else ()
+        begun = _begun_elsewhere(context, number) if wish.in_worktree else None
+        if begun:
+            return finish(*begun)
+        refuse_twins(context, number)
+        _refuse_begun(context, number, in_worktree=wish.in_worktree)
+        home = _home(context, number, in_worktree=wish.in_worktree)
+        try:
+            return _take(context, task, wish, home, warned)
+        except (Conflict, Refused):
+            # Nothing was begun, or it was given up.
+            drop_reservation(context.place, number)
+            raise
+
+
+def _home(context: Context, number: int, *, in_worktree: bool) -> Home:
+    """Return the worktree that will hold an issue; one that an earlier run has not come to make is made now."""
+    if not in_worktree:
+        return home_here(context.place)
+    begun = reserved(context.place, number)
+    if begun and (not os.path.lexists(begun.root) or _is_worktree(context, begun.root)):
+        return begun
+    return reserve(context.place, number, new_root(context, number))
+
+
+def _refuse_begun(context: Context, number: int, *, in_worktree: bool) -> None:
+    """Stop where a killed claim has made another worktree for the issue: there it can be finished."""
+    begun = reserved(context.place, number)
+    if begun and not in_worktree and begun.root != context.place.root and _is_worktree(context, begun.root):
+        helps = f"cd {begun.root}, then agent-sync claim {number}"
+        raise Conflict(f"Issue #{number} is held in {begun.root}, whose claim was cut off.", helps=helps)
+
+
+def unfinished(context: Context) -> tuple[int, ...]:
+    """Return the issues that killed claims of this clone have left without a finished worktree."""
+    return tuple(number for number in reservations(context.place) if not _is_claiming(context, number))
+
+
+def _is_claiming(context: Context, number: int) -> bool:
     try:
-        place = make_branch(context, plan, task, in_worktree=wish.in_worktree)
-        claim = _with_pull(context, claim) if is_restored else claim
+        with files.locked(Path(context.place.shared_dir) / CLAIMING_LOCK, wait=0, doing="", number=number):
+            return False
+    except LockHeld:
+        return True
+
+
+def _begun_elsewhere(context: Context, number: int) -> tuple[Context, Claim] | None:
+    """Return the claim that a killed run has written into a new worktree, and GitHub has not heard of."""
+    home = reserved(context.place, number)
+    place = worktree(home.root) if home and os.path.lexists(home.root) else None
+    held = _held_at(context, place) if place and home and place.root == home.root else None
+    is_begun = held and held.issue_number == number and held.is_unmirrored
+    return (context.at(place), held) if place and held and is_begun else None
+
+
+def _is_worktree(context: Context, root: str) -> bool:
+    """Tell whether a path is the root of a worktree of this clone."""
+    place = worktree(root) if os.path.lexists(root) else None
+    return place is not None and place.root == root and place.common_dir == context.place.common_dir
+
+
+def _take(context: Context, task: Task, wish: Wish, home: Home, warned: tuple[str, ...]) -> Taken:
+    own = _own_agent(context, task)
+    plan = _first_plan(context, task, wish)
+    refuse_carrier(context, plan, task)
+    if plan.start is None:
+        free_branch(context, plan.name, home.root)
+    asked_at = time.monotonic()
+    hold = _acquire_lease(context, task, wish, home, plan.name)
+    is_restored = own is not None or hold.is_own
+    lease = hold.tip.lease
+    try:
+        plan = _branch_plan(context, task, wish, hold, plan)
+        place = make_branch(context, plan, task, home.root)
+        if place.root != context.place.root:
+            move_in(home, place)
+        claim = _first_claim(context, task, branch=plan.name, agent_id=lease.holder.agent or own or "", tip=hold.tip)
+        claim = _with_pull(context, claim) if is_restored or hold.is_taken_over else claim
         store = context.store_at(place)
+        warned += plan.notes + (unlike_remote(context, plan.name) if hold.is_taken_over else ())
         warned += _keep_out_of_git(context, place)
         with store.locked() as token:
             store.create(token, claim)
     except AgentSyncError:
-        if not (hold.is_own or wish.held):
+        if not (hold.is_own or hold.was_begun or wish.held):
             # What could not be begun must not keep others from it.
             give_up(context, hold.tip)
         raise
-    confirm(context, hold.tip)
+    there = context.at(place)
+    confirm(there, hold.tip)
     context.memory.remember_claim(task.number, claim.agent_id)
     title = one_line(task.title)
     recording.attempt(context, lambda context: _begin_record(context, place, claim, title))
-    claim, trouble = _mirror(context, task, store, claim)
+    claim, trouble = _mirror(context, there, task, claim, former=hold.former, looked_at=asked_at)
+    drop_reservation(context.place, task.number)
+    if plan.name != lease.branch and claim.lease:
+        # The name was taken on the server: others read the branch from the lease.
+        fence.keeper_of(there, claim.lease).renew(fence.proof_in(claim, claim.lease), fence.change_of(claim))
     if plan.start and not is_restored:
         link_branch(context, task, plan, claim)
     found = _scope(context, claim, hold.reason)
@@ -171,23 +272,56 @@ def _keep_out_of_git(context: Context, place: Place) -> tuple[str, ...]:
     return (f"git does not ignore {CLAIM_NAME} ({trouble or 'a .gitignore takes it in again'}): do not commit it",)
 
 
-def _branch_plan(context: Context, task: Task, wish: Wish, own: str | None) -> BranchPlan:
-    """Return the branch to work on; work that this clone or a worker's hook has begun continues where it is."""
+def _first_plan(context: Context, task: Task, wish: Wish) -> BranchPlan:
+    """Return the branch to work on, as far as this clone knows: a claim that is refused leaves no trace."""
     begun = wish.held.lease.branch if wish.held else ""
-    if own or begun:
+    if begun or _own_agent(context, task):
         return branch_that_goes_on(context, task, wish.branch or begun or usual_name(context, task))
-    # A take-over that is refused must leave no trace, and one that succeeds has a branch already.
-    return new_branch(context, task, wish.branch, fetches=not wish.take_over)
+    return new_branch(context, task, wish.branch, fetches=False)
 
 
-def _acquire_lease(context: Context, task: Task, wish: Wish, own: str | None, branch: str) -> AcquiredLease:
+def _branch_plan(context: Context, task: Task, wish: Wish, hold: AcquiredLease, first: BranchPlan) -> BranchPlan:
+    """Return the branch to work on, now that the issue is ours and the server can be asked."""
+    if wish.held:
+        return first
+    base, name = base_of(context, task), wish.branch or hold.tip.lease.branch or first.name
+    if hold.is_own or hold.is_taken_over:
+        if not context.git.head_of(name):
+            fetch_start(context, base, name)
+        continue_remote(context, name)
+        return branch_that_goes_on(context, task, name)
+    return first if _own_agent(context, task) else new_branch(context, task, wish.branch)
+
+
+def _acquire_lease(context: Context, task: Task, wish: Wish, home: Home, branch: str) -> AcquiredLease:
     """Get the lease, unless it was won already."""
     if wish.held:
         return AcquiredLease(wish.held)
     refuse_unseen_claim(context, task, local=wish.local)
-    agent = own or agent_name(task.viewer.login, clock.now())
-    asked = LeaseWish(task.number, branch, agent, take_over=wish.take_over, local=wish.local, agrees=wish.agrees)
+    asked = LeaseWish(
+        task.number,
+        branch,
+        _own_agent(context, task) or agent_name(task.viewer.login, task.number, clock.now()),
+        home,
+        take_over=wish.take_over,
+        local=wish.local,
+        agrees=wish.agrees,
+        is_left=partial(_is_left, context),
+        race=wish.race,
+    )
     return acquire(context, asked)
+
+
+def _is_left(context: Context, lease: Lease) -> bool:
+    """Tell whether a lease was got by this clone for a worktree that was never made, or is gone."""
+    holder = lease.holder
+    if holder.worktree in live_worktree_ids(context.place):
+        return False
+    begun = reserved(context.place, lease.issue)
+    if begun and begun.id == holder.worktree:
+        return True
+    is_here = (holder.host, holder.user) == holder_machine()
+    return is_here and holder.agent == context.memory.agent_of(lease.issue) and not lease.phase.startswith(SLUNG)
 
 
 def _scope(context: Context, claim: Claim, reason: str = "") -> str:
@@ -242,18 +376,35 @@ def _with_pull(context: Context, claim: Claim) -> Claim:
     return claim.model_copy(update=changes)
 
 
-def _mirror(context: Context, task: Task, store: ClaimStore, claim: Claim) -> tuple[Claim, str]:
-    """Assign and move the card; from here on trouble is told, and the claim stands."""
+def _mirror(  # noqa: PLR0913  # everything that others see of a claim
+    context: Context,
+    there: Context,
+    task: Task,
+    claim: Claim,
+    *,
+    former: Lease | None = None,
+    looked_at: float | None = None,
+) -> tuple[Claim, str]:
+    """Assign and move the card of a claim that is held `there`; from here on trouble is told, and the claim stands.
+
+    `looked_at` is when the lease was last known to be held; after a while that is asked again, before and after.
+    """
+    store = there.store
+    if looked_at is not None and fence.is_held_up(claim, looked_at):
+        fence.must_hold(there, claim, attempted=_mirroring(claim))
     if is_onlooker(context, task):
         with store.locked() as token:
             noted = {"is_unmirrored": False, "refused_status": claim.status, "refused_at": clock.now()}
             return store.save(token, seen=claim, changed=claim.model_copy(update=noted)), ""
     card, unlisted = _card_to_move(context, task)
     change, board = card_change(card, status=claim.status, agent=claim.agent_id)
+    sent_at = time.monotonic()
     try:
-        trouble = context.gateway.claim_task(task, change)
+        trouble = context.gateway.claim_task(task, change, former=_former_assignee(task, former))
     except AgentSyncError as error:
         return claim, str(error)
+    if fence.is_held_up(claim, sent_at):
+        _undo_if_lost(context, there, task, card, claim)
     trouble = trouble or unlisted or board
     item = card.item_id if isinstance(card, Card) else claim.item_id
     # Without any board there is nothing to be kept true, and nothing to complain about.
@@ -263,6 +414,33 @@ def _mirror(context: Context, task: Task, store: ClaimStore, claim: Claim) -> tu
     with store.locked() as token:
         changed = claim.model_copy(update=synced | {"is_unmirrored": False, "item_id": item})
         return store.save(token, seen=claim, changed=changed), trouble if has_board else ""
+
+
+def _mirroring(claim: Claim) -> str:
+    return f"telling GitHub of issue #{claim.issue_number}"
+
+
+def _undo_if_lost(context: Context, there: Context, task: Task, card: Card | NoCard, claim: Claim) -> None:
+    """Give card and assignment back to the holder where the lease was lost while they were written."""
+    if claim.lease is None:
+        return
+    seen = fence.keeper_of(there, claim.lease).read(claim.issue_number)
+    if not isinstance(seen, Tip) or rules.is_mine(seen.lease, claim.lease.nonce):
+        return
+    holder = seen.lease.holder.agent if seen.lease.state is LeaseState.HELD else ""
+    change, _ = card_change(card, status="", agent=holder)
+    is_other = login_of(holder).casefold() != task.viewer.login.casefold()
+    mine = replace(task, assignees=(task.viewer.login,) if is_other else ())
+    context.gateway.release_task(mine, change)
+    fence.must_hold(there, claim, attempted=_mirroring(claim))
+
+
+def _former_assignee(task: Task, former: Lease | None) -> Person | None:
+    """Return the person whose agent held the issue before, if that is another one and still assigned."""
+    login = login_of(former.holder.agent).casefold() if former else ""
+    if not login or login == task.viewer.login.casefold():
+        return None
+    return next((Person(name, id_) for name, id_ in task.assignee_ids if name.casefold() == login), None)
 
 
 def _card_to_move(context: Context, task: Task) -> tuple[Card | NoCard, str]:

@@ -130,7 +130,7 @@ def test_every_view_knows_of_a_lost_lease(theatre):
     assert old.stage.command("push").status == 3
     resumed = old.stage.command("resume").stdout
     for text in (resumed, page(old)):
-        assert "octo-" in text
+        assert "octo/" in text
         assert "agent-sync release" in text
         assert "handoff" not in text.split("What To Do Now")[-1].split("###")[1]
     assert following(old) == "agent-sync release"

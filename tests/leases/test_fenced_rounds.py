@@ -89,7 +89,7 @@ def test_whoever_has_lost_it_writes_never_again(holding, fields, call):
     holding.lose()
     workshop.drive()
     assert call not in workshop.github.calls
-    assert workshop.claim.lease.lost_to.startswith('"ann" (')
+    assert workshop.claim.lease.lost_to.startswith('"ann/')
     assert len(workshop.said) == 1
     assert "Stop working on it" in workshop.said[0]
     workshop.github.calls.clear()
@@ -138,7 +138,7 @@ def test_renewal_that_finds_a_loss_says_so(holding):
     holding.take()
     holding.lose()
     renew_due(workshop.context, session_id="s1")
-    assert workshop.claim.lease.lost_to.startswith('"ann" (')
+    assert workshop.claim.lease.lost_to.startswith('"ann/')
     assert "Stop working on it" in workshop.said[0]
 
 

@@ -8,7 +8,7 @@ from support.leases import later
 
 from agent_sync.leases import acquire as hold
 from agent_sync.leases.claim_refs import transport_at
-from agent_sync.leases.identity import holder_here
+from agent_sync.leases.identity import holder_here, home_here
 from agent_sync.leases.keeper import LeaseKeeper
 from agent_sync.leases.model import proof_of
 from agent_sync.leases.refs.values import Where
@@ -27,7 +27,8 @@ def test_own_take_over_that_arrives_late_is_ours(workshop, tmp_path):
     keeper = _keeper(context, context.place)
     late = keeper.take_over(judged, LeaseRequest(holder_here(context.place), clock.now(), 60.0)).tip
     keeper.confirm(proof_of(late.lease))
-    got = hold._take_over(context, keeper, hold.LeaseWish(42, "work", "bob", take_over=True), judged)
+    wish = hold.LeaseWish(42, "work", "bob", home_here(context.place), take_over=True)
+    got = hold._take_over(context, keeper, wish, judged)
     assert (got.tip.sha, got.tip.lease.nonce, got.is_taken_over) == (late.sha, late.lease.nonce, True)
 
 

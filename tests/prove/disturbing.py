@@ -3,7 +3,6 @@
 import contextlib
 import os
 import re
-import shutil
 import signal
 import time
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from pathlib import Path
 from urllib.error import HTTPError
 
 from support.clients import Client, Nursery
+from support.git_shim import GitShim
 from support.scratch_processes import processes_of
 from support.whole_task import STEPS, Play, Step, whole_task
 from support.whole_world import Findings, findings
@@ -22,17 +22,6 @@ from prove.case import Ending, Verdict
 WRITES = ("rename", "renameat", "renameat2", "link", "linkat", "unlink", "unlinkat", "fsync", "fdatasync", "ftruncate")
 _CALL = re.compile(r"^(?:\d+ +)?(\w+)\(")
 _STRACE = ("strace", "-qq", "-e", "trace=" + ",".join(f"?{name}" for name in WRITES))
-_GIT = """#!/bin/sh
-[ -e "{at}" ] || exec {git} "$@"
-printf . >>"{count}"
-read -r number moment <"{at}"
-[ "$(wc -c <"{count}")" -eq "$number" ] || exec {git} "$@"
-if [ "$moment" = before ]; then kill -9 $PPID; exit 137; fi
-{git} "$@"
-status=$?
-kill -9 $PPID
-exit $status
-"""
 _SETTLING_S = 10.0
 
 Disturb = Callable[[Play, Step], bool]
@@ -50,7 +39,7 @@ def counted(nursery: Nursery) -> Counted:
     """Count in one undisturbed performance."""
     requests, git_calls = {}, {}
     with whole_task(nursery) as play:
-        shim = GitShim(play)
+        shim = GitShim(play.stage)
         for step in STEPS:
             play.prepare(step)
             shim.arm(0, "never")
@@ -132,7 +121,7 @@ def at_git_call(number: int, moment: str) -> Disturb:
     """Kill whoever has called git, before git has begun or after it has ended."""
 
     def disturb(play: Play, step: Step) -> bool:
-        shim = GitShim(play)
+        shim = GitShim(play.stage)
         shim.arm(number, moment)
         play.run(step)
         reached = shim.calls() >= number
@@ -153,35 +142,6 @@ def at_write(call: str, number: int) -> Disturb:
         return status in {-signal.SIGKILL, 128 + signal.SIGKILL}
 
     return disturb
-
-
-class GitShim:
-    """A git on the PATH that counts its calls and can kill its caller."""
-
-    def __init__(self, play: Play) -> None:
-        folder = play.stage.root.parent / "shim"
-        self._at, self._count = folder / "at", folder / "count"
-        if not folder.exists():
-            folder.mkdir()
-            program = folder / "git"
-            program.write_text(_GIT.format(at=self._at, count=self._count, git=shutil.which("git")))
-            program.chmod(0o755)
-        path = play.stage.environment["PATH"]
-        if not path.startswith(f"{folder}:"):
-            play.stage.environment["PATH"] = f"{folder}:{path}"
-
-    def arm(self, number: int, moment: str) -> None:
-        """Count from now on, and kill at one call."""
-        self._count.write_bytes(b"")
-        self._at.write_text(f"{number} {moment}\n")
-
-    def disarm(self) -> None:
-        """Be git again."""
-        self._at.unlink(missing_ok=True)
-
-    def calls(self) -> int:
-        """Return how often git was called."""
-        return self._count.stat().st_size
 
 
 def kill_running(client: Client, *, wait_s: float = 5.0) -> bool:

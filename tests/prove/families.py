@@ -60,6 +60,7 @@ FAMILIES = (
             "acceptance/test_hooks.py": 120,
             "acceptance/test_record_edges.py": 60,
             "acceptance/test_team.py": 20,
+            "acceptance/test_many_agents.py": 300,
             "acceptance/test_silent_writers.py": 20,
             "acceptance/test_holders.py": 20,
             "acceptance/test_renewals_together.py": 20,

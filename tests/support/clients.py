@@ -13,9 +13,17 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from support.command import Ran
+
+if TYPE_CHECKING:
+    from agent_sync.demo.stage import Stage
 
 _NURSERY = Path(__file__).with_name("nursery.py")
 
@@ -106,3 +114,16 @@ class Client:
         """Let the client end."""
         self._file.close()
         self._line.close()
+
+
+def at_once(jobs: Sequence[tuple["Stage", Sequence[str]]], *, apart_s: float = 0, stdin: str = "") -> list[Ran]:
+    """Run commands at the same moment, each on its stage as a process of its own; return how each ended."""
+
+    def play(place: int) -> Ran:
+        stage, arguments = jobs[place]
+        time.sleep(place * apart_s)
+        return clients[place].do_there(stage.root, stage.environment, *arguments, stdin=stdin)
+
+    with ExitStack() as stack, ThreadPoolExecutor(len(jobs)) as pool:
+        clients = [stack.enter_context(closing(Client(shared_nursery(), stage.root))) for stage, _ in jobs]
+        return list(pool.map(play, range(len(jobs))))

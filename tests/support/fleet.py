@@ -44,7 +44,7 @@ class Issues(UnaskedGitHub):
         """Return an issue."""
         return self.tasks[issue]
 
-    def claim_task(self, task: Task, change: CardChange | None) -> str:  # noqa: ARG002
+    def claim_task(self, task: Task, change: CardChange | None, *, former: Person | None = None) -> str:  # noqa: ARG002
         """Assign."""
         self._fail()
         self.claimed.append(task.number)

@@ -103,9 +103,9 @@ class UnaskedGitHub(Gateway):
         """Fail."""
         _fail("comment", issue_id, body)
 
-    def claim_task(self, task: Task, change: CardChange | None) -> str:
+    def claim_task(self, task: Task, change: CardChange | None, *, former: Person | None = None) -> str:
         """Fail."""
-        _fail("claim_task", task, change)
+        _fail("claim_task", task, change, former)
 
     def link_branch(self, task: Task, branch: str, sha: str) -> bool:
         """Fail."""

@@ -121,4 +121,4 @@ def _pull(task: FleetTask) -> str:
 
 
 def _where(task: FleetTask) -> str:
-    return f"{task.agent}@{task.host}" if task.agent and task.host else task.agent or task.host
+    return task.name

@@ -1,6 +1,9 @@
 """`agent-sync claim`: take a task."""
 
+import contextlib
 import json
+import secrets
+from dataclasses import replace
 from functools import partial
 
 import click
@@ -12,17 +15,29 @@ from agent_sync.cli.issue_numbers import issue_number, qualified_issue
 from agent_sync.cli.task.issue_brief import brief_values, tell_brief
 from agent_sync.cli.task.next import ready_issues
 from agent_sync.context import Context
-from agent_sync.errors import BadInput, Conflict, Exit, NotFound
+from agent_sync.errors import BadInput, Conflict, Exit, LockHeld, NotClaimable, NotFound
 from agent_sync.fleet.ready import held_issues
 from agent_sync.leases.claim_refs import claim_ref, transport_here
+from agent_sync.leases.identity import reservations, worktree_id
+from agent_sync.leases.orders import Race
 from agent_sync.system import clock
 from agent_sync.task.branching import new_branch
 from agent_sync.task.claim.model import Claim
-from agent_sync.task.claiming import Taken, Wish, claim_warnings, finish, held_already, other_claim, take
+from agent_sync.task.claiming import (
+    Taken,
+    Wish,
+    claim_warnings,
+    finish,
+    held_already,
+    other_claim,
+    take,
+    unfinished,
+)
 from agent_sync.task.contributing import at_parent, naming_fork
 from agent_sync.task.decision.facts import NoCard
 from agent_sync.task.decision.outside_text import one_line, quoted
 from agent_sync.task.decision.tasks import BoardIssue, Task
+from agent_sync.task.loop import acting_alone
 from agent_sync.task.session_notes import note_session
 
 MOST_SHOWN = 10
@@ -78,27 +93,14 @@ def command(
     """
     context = context_here()
     issue = _here(context, issue)
-    number = issue_number(issue or "", helps=_EXAMPLE)
     agrees = partial(_agrees, yes=yes)
     wish = Wish(branch, in_worktree=in_worktree, take_over=take_over, local=local, agrees=agrees)
-    held = None if in_worktree else context.store.read()
-    if held and not dry_run and _is_meant(held, issue, take_next=take_next):
-        with working("updating GitHub"):
-            taken = finish(context, held) if held.is_unmirrored else held_already(context, held)
-    elif held:
-        raise other_claim(held)
-    elif take_next and not dry_run:
-        taken = _take_first_ready(context, wish)
-    else:
-        with working("asking GitHub"):
-            chosen = _chosen(context, issue, number, take_next=take_next)
-            context, task = _asked(context, chosen, may_add=not dry_run)
-        if dry_run:
-            warned, would = _plan(context, wish, task)
-            _tell_plan(warned, would, as_json=as_json)
-            return
-        with working(f"claiming issue #{task.number}"):
-            taken = take(context, task, wish)
+    if dry_run:
+        _tell_plan(*_plan(context, wish, issue, take_next=take_next), as_json=as_json)
+        return
+    # A new worktree leaves this one alone, so several can be made at once.
+    with contextlib.nullcontext() if in_worktree else acting_alone(context, "claiming"):
+        taken = _taken(context, wish, issue, take_next=take_next)
     click.echo(json.dumps(_values(taken))) if as_json else _tell(taken)
     is_seen = note_session(context.place, taken.root, context.environment)
     if in_worktree and is_session(context) and not is_seen:
@@ -107,6 +109,22 @@ def command(
         clock.now(), "claim", issue=taken.claim.issue_number, requests=context.requests, trouble=taken.trouble or None
     )
     ctx.exit(Exit.PENDING if taken.trouble else Exit.OK)
+
+
+def _taken(context: Context, wish: Wish, issue: str | None, *, take_next: bool) -> Taken:
+    """Return the claim that was asked for: the one that is held here, or one that is taken now."""
+    held = None if wish.in_worktree else context.store.read()
+    if held and _is_meant(held, issue, take_next=take_next):
+        with working("updating GitHub"):
+            return finish(context, held) if held.is_unmirrored else held_already(context, held)
+    if held:
+        raise other_claim(held)
+    if take_next:
+        return _take_first_ready(context, wish)
+    with working("asking GitHub"):
+        context, task = _asked(context, _chosen(context, issue), may_add=True)
+    with working(f"claiming issue #{task.number}"):
+        return take(context, task, wish)
 
 
 def _here(context: Context, issue: str | None) -> str | None:
@@ -152,9 +170,8 @@ def _is_meant(held: Claim, issue: str | None, *, take_next: bool) -> bool:
     return issue.removeprefix("#") == str(held.issue_number)
 
 
-def _chosen(context: Context, issue: str | None, number: int | None, *, take_next: bool) -> int:
-    if take_next:
-        return _first_ready(context)
+def _chosen(context: Context, issue: str | None) -> int:
+    number = issue_number(issue or "", helps=_EXAMPLE)
     if not issue:
         raise BadInput("Which issue?", helps=_EXAMPLE)
     return _by_title(context, issue) if number is None else number
@@ -168,19 +185,45 @@ def _first_ready(context: Context) -> int:
 
 
 def _take_first_ready(context: Context, wish: Wish) -> Taken:
-    """Take the best ready task; where somebody else was faster, the next one that is still free."""
-    lost: Conflict | None = None
-    held: frozenset[int] = frozenset()
-    for issue in ready_issues(context).issues:
-        if issue.number in held:
-            continue
+    """Take the best ready task; after a lost race one of the same priority by chance, so that agents spread.
+
+    What another process of this clone is claiming is tried again last, when that has come to an end.
+    """
+    for number in unfinished(context) if wish.in_worktree else ():
+        with contextlib.suppress(LockHeld, Conflict, NotClaimable), working(f"finishing the claim of #{number}"):
+            return take(context, context.gateway.task(number), replace(wish, race=Race.FOR_ANY))
+    own = _own_homes(context, wish)
+    free, busy, losses = list(ready_issues(context, own=own).issues), list[BoardIssue](), 0
+    race = Race.FOR_ANY
+    while free or busy:
+        if not free:
+            free, busy, race = busy, [], Race.FOR_THIS
+        issue = _pick(free, losses)
+        free.remove(issue)
         try:
             with working(f"claiming issue #{issue.number}"):
-                return take(context, context.gateway.task(issue.number), wish)
-        except Conflict as error:
-            lost = error
-            held, _ = held_issues(context)
-    raise lost or _nothing_ready()
+                return take(context, context.gateway.task(issue.number), replace(wish, race=race))
+        except LockHeld:
+            busy += [issue] if race is not Race.FOR_THIS else []
+        except (Conflict, NotClaimable):
+            losses += 1
+            race = Race.FOR_THE_REST if race is Race.FOR_ANY and losses > 1 else race
+            held, _ = held_issues(context, own=own, asks=False)
+            free, busy = ([one for one in some if one.number not in held] for some in (free, busy))
+    raise _nothing_ready()
+
+
+def _own_homes(context: Context, wish: Wish) -> frozenset[str]:
+    """Return the worktrees whose unfinished claims this one may finish: those to be made, and this one itself."""
+    here = frozenset() if wish.in_worktree else frozenset({worktree_id(context.place)})
+    return here | {home.id for home in reservations(context.place).values()}
+
+
+def _pick(free: list[BoardIssue], losses: int) -> BoardIssue:
+    """Return the best issue; after a lost race any of the same priority, after several any at all."""
+    if losses == 0:
+        return free[0]
+    return secrets.choice([one for one in free if losses > 1 or one.priority == free[0].priority])
 
 
 def _nothing_ready() -> NotFound:
@@ -210,8 +253,14 @@ def _agrees(question: str, *, yes: bool) -> bool:
     return yes or (is_terminal() and click.confirm(question, default=False))
 
 
-def _plan(context: Context, wish: Wish, task: Task) -> tuple[list[str], list[str]]:
+def _plan(context: Context, wish: Wish, issue: str | None, *, take_next: bool) -> tuple[list[str], list[str]]:
     """Return what to be warned of, and what would be done."""
+    held = None if wish.in_worktree else context.store.read()
+    if held:
+        raise other_claim(held)
+    with working("asking GitHub"):
+        chosen = _first_ready(context) if take_next else _chosen(context, issue)
+        context, task = _asked(context, chosen, may_add=False)
     number = task.number
     is_added = isinstance(task.card, NoCard) and task.card.project_id and context.settings.project.add_issues
     where = " in a new worktree" if wish.in_worktree else ""

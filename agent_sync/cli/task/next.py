@@ -40,12 +40,12 @@ def command(*, limit: int, as_json: bool) -> None:
         click.echo(f"warning: who holds what could not be asked: {one_line(found.trouble)}", err=True)
 
 
-def ready_issues(context: Context) -> ReadyTasks:
-    """Return what is ready and free, best first."""
+def ready_issues(context: Context, *, own: frozenset[str] | None = None) -> ReadyTasks:
+    """Return what is ready and free, best first; the worktrees `own` may finish what they have begun."""
     refuse_without_board(context)
     with working("reading the board"), naming_fork(context):
         board = context.gateway.board()
-        return ready_tasks(context, board) if board else ReadyTasks()
+        return ready_tasks(context, board, own=own) if board else ReadyTasks()
 
 
 def line(issue: BoardIssue) -> str:

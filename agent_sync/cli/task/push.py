@@ -11,6 +11,7 @@ from agent_sync.leases.fence import push_or_refuse
 from agent_sync.leases.words import scope
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.claim.phases import Phase
+from agent_sync.task.loop import acting_alone
 
 
 @click.command("push")
@@ -26,6 +27,11 @@ def command(*, dry_run: bool) -> None:
       agent-sync push
     """
     context = context_here()
+    with acting_alone(context, "pushing"):
+        _push(context, dry_run=dry_run)
+
+
+def _push(context: Context, *, dry_run: bool) -> None:
     claim = claim_here(context)
     head = context.git.head_of(claim.branch) if claim.branch else None
     if head is None:

@@ -64,6 +64,10 @@ class RefOrder(Generic[SeenT, PlannedT, AnswerT]):
         """Read the refs."""
         raise NotImplementedError
 
+    def look_after(self, transport: RefTransport, tried: Tried[PlannedT]) -> SeenT:  # noqa: ARG002
+        """Read the refs after a swap that did not clearly work."""
+        return self.look(transport)
+
     def decide(self, seen: SeenT, tried: Tried[PlannedT] | None) -> SwapPlan[PlannedT] | AnswerT:
         """Return what to swap, or the answer if there is nothing to swap."""
         raise NotImplementedError
@@ -91,7 +95,7 @@ def compare_and_swap(transport: RefTransport, order: RefOrder[SeenT, PlannedT, A
         transport = order.after_failure(transport, tried)
         # Others, and a server in trouble, get a moment before the next attempt.
         time.sleep(PAUSE_S * (tried.number - 1))
-        seen = order.look(transport)
+        seen = order.look_after(transport, tried)
 
 
 def written_updates(

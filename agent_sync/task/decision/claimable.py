@@ -11,6 +11,8 @@ from agent_sync.task.decision.outside_text import one_line
 from agent_sync.task.decision.tasks import Task
 
 SLUG_LIMIT = 40
+# How many seconds lie between two names for agents on one issue, and how long a second may be.
+NAME_STEP, LONGEST_SECOND = 1000, 12
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,28 @@ def branch_name(title: str, number: int, pattern: str = USUAL_BRANCH) -> str:
     return pattern.replace("{slug}", slug or "issue").replace("{issue}", str(number))
 
 
-def agent_name(login: str, now: datetime) -> str:
-    """Return what the board's Agent field will say: who, and since when."""
-    return f"{login}-{int(now.timestamp())}"
+def agent_name(login: str, issue: int, now: datetime) -> str:
+    """Return what the board's Agent field will say: a login and the last second that belongs to the issue.
+
+    Every issue has its own seconds of a thousand, so that agents who claim at the same moment differ in their names.
+    """
+    at = int(now.timestamp())
+    return f"{login}-{at - (at - issue) % NAME_STEP}"
+
+
+def name_after(name: str, before: str) -> str:
+    """Return an agent's name, or the next one that is free where the issue's last holder had it or a later one."""
+    login, mine, last = login_of(name), _second(name), _second(before)
+    # A second far ahead is no word of ours, and does not carry the name along.
+    is_taken = login == login_of(before) and mine <= last < mine + 1000 * NAME_STEP
+    return f"{login}-{last + NAME_STEP}" if login and is_taken else name
+
+
+def login_of(name: str) -> str:
+    """Return whose agent a name of the Agent field stands for; empty for a worker's, or one that is not ours."""
+    login, _, at = name.rpartition("-")
+    return login if at.isascii() and at.isdecimal() and len(at) <= LONGEST_SECOND else ""
+
+
+def _second(name: str) -> int:
+    return int(name.rpartition("-")[2]) if login_of(name) else 0

@@ -60,7 +60,7 @@ export function facts(task) {
   if (task.ci) found.push(part("span", { class: task.ci === "failed" ? "failed" : "" }, `CI ${task.ci === "failed" ? "✗ " : ""}${task.ci}`));
   if (task.review) found.push(part("span", {}, task.review));
   if (task.attempts > 1) found.push(part("span", {}, `attempt ${task.attempts}`));
-  if (task.agent) found.push(part("span", {}, task.host ? `${task.agent} @ ${task.host}` : task.agent));
+  if (task.name) found.push(part("span", {}, task.name));
   if (task.worktree) found.push(part("span", {}, task.worktree));
   return part("div", { class: "facts" }, ...found);
 }
