@@ -1,9 +1,13 @@
 """A task from claim to close in the client, alone and with others."""
 
+from contextlib import ExitStack
+from dataclasses import replace
+
 from claude_code import ClaudeCode
-from scenes import COMMIT, HANDOFF, PULL, claim, open_pull
+from scenes import COMMIT, HANDOFF, PULL, claim, initialise, open_pull
 from scripted_model import bash, call, running_model, say
 from support.clones import beside
+from support.neighbours import new_issues
 
 
 def test_claim_tells_the_model(client, theatre):
@@ -121,3 +125,32 @@ def test_claim_in_another_worktree(client, theatre):
     run = client.ask("work on 42 in a worktree of its own")
     assert [pull["number"] for pull in theatre.pulls()] == [PULL]
     assert f"PR #{PULL}" in run.shown + run.requests[-1].text
+
+
+# The directory of the new worktree is only known when it was made.
+_NEXT = (
+    """root=$(agent-sync claim --next --worktree --json | sed 's/.*"root": "\\([^"]*\\)".*/\\1/') && cd "$root" && """
+)
+
+
+def test_sessions_in_one_clone_get_a_task_each(theatre, program):
+    """Three sessions in one clone claim at the same moment: each has its own worktree, branch and pull request."""
+    count = 3
+    initialise(theatre.stage)
+    new_issues(theatre, count)
+    with ExitStack() as stack:
+        sessions = []
+        for number in range(count):
+            home = theatre.stage.root.parent / f"home-{number}"
+            home.mkdir()
+            stage = replace(theatre.stage, environment=theatre.stage.environment | {"HOME": str(home)})
+            sessions.append(ClaudeCode(program, stage, stack.enter_context(running_model())))
+            sessions[-1].trust()
+            sessions[-1].model.plays([bash(_NEXT + COMMIT + " && " + HANDOFF)], [say("Handed over.")])
+        for process in [one.start("work on the next task") for one in sessions]:
+            process.communicate(timeout=240)
+        told = [one.model.turns[-1].text for one in sessions]
+    assert len(theatre.pulls()) == count, told
+    assert len({pull["head"] for pull in theatre.pulls()}) == count
+    agents = [item["fields"].get("Agent") for item in theatre.stage.world()["items"]]
+    assert len({agent for agent in agents if agent}) == count
