@@ -1,11 +1,13 @@
 """Two processes at the same moment on one claim."""
 
 import json
+import shutil
 import signal
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -165,3 +167,59 @@ def test_watcher_leaves_when_its_session_is_gone(theatre):
     theatre.edit_claim(last_check_poll=None)
     woken = quickly(theatre).hook("on-idle", "--rewake")
     assert (woken.status, "PR #45 merged!" in woken.stderr) == (2, True)
+
+
+TAKE = ("worker", "take", "--worker", "w1")
+
+
+def slung(theatre):
+    """Hang issue 42 on the hook of w1."""
+    assert quickly(theatre).stage.command("worker", "sling", "42", "w1").status == 0
+
+
+def taken_once(theatre):
+    """Claim file, claim ref and work hook are of one holding, which was begun once."""
+    rows = quickly(theatre).stage.command("ledger", "--format", "jsonl").stdout
+    assert [event["event"] for event in json.loads(rows)["events"]] == ["Sling issue-42 to main/w1", "Start issue-42"]
+    hook = json.loads(quickly(theatre).stage.command("worker", "show", "w1", "--json").stdout)
+    claim = theatre.stage.claim()
+    theatre.git("fetch", "-q", "origin", "+refs/agentsync/claims/42:refs/seen")
+    lease = json.loads(theatre.git("show", "refs/seen:claim.json"))
+    assert {hook["status"]["nonce"], claim["lease"]["nonce"], lease["nonce"]} == {lease["nonce"]}
+    assert (claim["issue_number"], claim["branch"]) == (42, theatre.git("branch", "--show-current"))
+    assert (theatre.card()["Status"], theatre.issue()["assignees"]) == ("In Progress", ["octo"])
+    assert "is_unmirrored" not in claim or not claim["is_unmirrored"]
+
+
+def slow_to_switch(theatre, folder):
+    """Return the same clone with a git that lets the first switch of branches wait for two seconds."""
+    mark, shim = folder / "wait", folder / "git"
+    mark.touch()
+    shim.write_text(
+        f'#!/bin/sh\ncase " $* " in *" switch "*) if rm {mark} 2>/dev/null; then sleep 2; fi ;; esac\n'
+        f'exec {shutil.which("git")} "$@"\n'
+    )
+    shim.chmod(0o755)
+    path = f"{folder}:{theatre.stage.environment['PATH']}"
+    return Theatre(replace(theatre.stage, environment=theatre.stage.environment | {"PATH": path}))
+
+
+def test_two_takes_at_once_begin_the_work_once(theatre, tmp_path):
+    """The second waits for the first and finds the work here: both end well, and no branch is made twice."""
+    slung(theatre)
+    assert together(slow_to_switch(theatre, tmp_path), TAKE, TAKE) == [0, 0]
+    assert not (tmp_path / "wait").exists()
+    taken_once(theatre)
+
+
+def test_stop_beside_a_take_steps_back(theatre):
+    """A stop while work is being taken asks GitHub nothing of the claim that is only half made."""
+    slung(theatre)
+    theatre.fault("delay:2", operation="ClaimTask")
+    slow = started(theatre, *TAKE)
+    wait_until(lambda: not theatre.faults_left(), slow)
+    quickly(theatre).hook("on-stop")
+    assert [name for name in theatre.operations() if name != "ClaimTask"] == []
+    assert theatre.operations().count("ClaimTask") <= 1
+    assert ended(slow) == 0
+    taken_once(theatre)
