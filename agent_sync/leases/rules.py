@@ -101,6 +101,12 @@ def has_moved(committed_at: float, lease: Lease, now: datetime, allowance_s: flo
     return lease.renewed_at.timestamp() < committed_at <= (now + span(allowance_s)).timestamp()
 
 
+def is_at_work(committed_at: float, lease: Lease, now: datetime, allowance_s: float = ALLOWANCE_S) -> bool:
+    """Tell whether a commit shows that a holder is at work: one since the last renewal counts as long as a renewal."""
+    lasts = span(lease.ttl_s) + span(allowance_s)
+    return has_moved(committed_at, lease, now) and now.timestamp() <= committed_at + lasts.total_seconds()
+
+
 def objection_to_taking_over(  # noqa: PLR0913  # every fact that can speak against it
     lease: Lease,
     now: datetime,

@@ -31,7 +31,7 @@ class Distance:
         return f"{self.behind} behind, {self.ahead} ahead"
 
 
-def fetch_heads(git: Git, remote: str, *patterns: str) -> str:
+def fetch_heads(git: Git, remote: str, *patterns: str, limit_s: float = FETCH_LIMIT) -> str:
     """Bring branches of a remote up to date, each by name or as `name*`; return why it failed, if it did."""
     for pattern in patterns:
         refuse_odd_branch(pattern.removesuffix("*"))
@@ -39,7 +39,7 @@ def fetch_heads(git: Git, remote: str, *patterns: str) -> str:
     if found is None:
         return ""
     specs = (f"+refs/heads/{pattern}:refs/remotes/{remote}/{pattern}" for pattern in patterns)
-    done = git.talk(found.url, *_FETCH, "--prune", "--", remote, *specs, timeout=FETCH_LIMIT)
+    done = git.talk(found.url, *_FETCH, "--prune", "--", remote, *specs, timeout=limit_s)
     return _reason(done.stderr) if done.status else ""
 
 

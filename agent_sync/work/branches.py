@@ -1,12 +1,52 @@
 """The branch of a task as the last session left it: fetched, moved forward, and looked at for work that is there."""
 
+from datetime import datetime
+
 from agent_sync.context import Context
 from agent_sync.errors import BadInput
 from agent_sync.gateway.transport.remotes import base_branch
+from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.leases.model import Lease
+from agent_sync.leases.rules import is_at_work
 from agent_sync.system import git_branches
-from agent_sync.system.git_history import commit_of, has_commits_beyond, is_ancestor
+from agent_sync.system.git_branches import FETCH_LIMIT
+from agent_sync.system.git_history import (
+    commit_of,
+    commits_between,
+    files_committed_since,
+    has_commits_beyond,
+    is_ancestor,
+    merge_base,
+)
 from agent_sync.system.git_tree import fast_forward, move_branch
+from agent_sync.task.decision.outside_text import quoted
 from agent_sync.work.hook.model import WorkHook
+
+_SUBJECTS_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class BranchWork:
+    """What a branch has that its base does not: how many commits and files, and the newest commits' first lines."""
+
+    name: str = ""
+    commits: int = 0
+    files: int = 0
+    subjects: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """One sentence, the newest commit first; empty for a branch without commits of its own."""
+        if not self.commits:
+            return ""
+        counted = f"{_counted(self.commits, 'commit')} ({_counted(self.files, 'file')})"
+        first = ", the newest first" if self.commits > 1 else ""
+        shown = ", ".join(quoted(subject, limit=80) for subject in self.subjects)
+        return f"The branch already has {counted}{first}: {shown}{', …' if self.commits > len(self.subjects) else ''}."
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" + ("" if number == 1 else "s")
 
 
 def work_branch(context: Context, hook: WorkHook, *, attempted: str) -> str:
@@ -20,16 +60,48 @@ def work_branch(context: Context, hook: WorkHook, *, attempted: str) -> str:
     return branch
 
 
+def fetch_work(context: Context, branch: str, *, limit_s: float = FETCH_LIMIT) -> str:
+    """Fetch a branch and the base it is compared with; return why that failed, if it did."""
+    remotes, base = context.remotes, base_branch(context)
+    bases = (base,) if base else ()
+    trouble = git_branches.fetch_heads(
+        context.git, remotes.push, *(bases if remotes.is_same else ()), f"{branch}*", limit_s=limit_s
+    )
+    if bases and not remotes.is_same:
+        trouble = trouble or git_branches.fetch_heads(context.git, remotes.base, *bases, limit_s=limit_s)
+    return trouble
+
+
+def work_on(context: Context, branch: str) -> BranchWork:
+    """Return what a branch has of its own, here or on the remote as it was last fetched, whichever is further."""
+    git, base = context.git, _base_ref(context)
+    here, there = git.head_of(branch), git.remote_head_of(context.remotes.push, branch)
+    head = there if there and (here is None or is_ancestor(git, here, there)) else here
+    distance = git_branches.distance(git, head, base) if head else None
+    if head is None or distance is None or not distance.ahead:
+        return BranchWork(branch)
+    newest = commits_between(git, base, head, most=_SUBJECTS_SHOWN)
+    files = files_committed_since(git, merge_base(git, base, head) or "", head)
+    return BranchWork(branch, distance.ahead, len(files), tuple(commit.subject for commit in reversed(newest)))
+
+
+def is_branch_at_work(context: Context, lease: Lease, now: datetime) -> bool:
+    """Tell whether the branch of a claim, as it was last fetched, shows that its holder is at work."""
+    head = context.git.remote_head_of(context.remotes.push, lease.branch) if lease.branch else None
+    committed_at = git_branches.committed_at(context.git, head) if head else None
+    return committed_at is not None and is_at_work(committed_at, lease, now, context.settings.lease.allowance_s)
+
+
 def bring_up_to_date(context: Context, branch: str) -> str:
-    """Fetch a branch and move the local one forward; return what is in the way, if they went apart."""
+    """Move the local branch forward to the fetched one; return what is in the way, if they went apart."""
     remote = context.remotes.push
     tracked = f"refs/remotes/{remote}/{branch}"
-    git_branches.try_to_fetch(context.git, remote, branch)
     there, here = commit_of(context.git, tracked), context.git.head_of(branch)
     if not there or not here or there == here or is_ancestor(context.git, there, here):
         return ""
     if not is_ancestor(context.git, here, there):
-        return f"branch {branch} here and on {remote} have diverged"
+        compared = f"git log --oneline --left-right {branch}...{remote}/{branch}"
+        return f"branch {branch} here and on {remote} have diverged; the one here is used. Compare them: {compared}"
     if context.git.current_branch() == branch:
         is_moved = fast_forward(context.git, tracked)
     else:
@@ -47,9 +119,14 @@ def last_shared(context: Context, branch: str) -> str:
 
 
 def has_own_commits(context: Context, branch: str) -> bool:
-    """Tell whether a branch holds work that the default branch does not have."""
-    remotes = context.remotes
-    head = context.git.head_of(branch) or commit_of(context.git, f"refs/remotes/{remotes.push}/{branch}")
-    default = context.git.default_branch(remotes.base)
-    base = f"refs/remotes/{remotes.base}/{default}" if default else "HEAD"
-    return head is not None and has_commits_beyond(context.git, head, base)
+    """Tell whether a branch holds work that its base does not have."""
+    head = context.git.head_of(branch) or commit_of(context.git, f"refs/remotes/{context.remotes.push}/{branch}")
+    return head is not None and has_commits_beyond(context.git, head, _base_ref(context))
+
+
+def _base_ref(context: Context) -> str:
+    """Return what own commits are counted from; HEAD where this clone knows no base."""
+    remote = context.remotes.base
+    names = filter(None, (base_branch(context), context.git.default_branch(remote)))
+    found = (f"refs/remotes/{remote}/{name}" for name in names if context.git.remote_head_of(remote, name))
+    return next(found, "HEAD")

@@ -15,6 +15,7 @@ from agent_sync.leases.rules import SLUNG, acquired_lease, ended_lease, parent_o
 from agent_sync.work.hook.model import WorkHook
 from agent_sync.work.hook.moves import Holding
 from agent_sync.work.hook.names import WorkerName, worker_named
+from agent_sync.work.hook.states import WorkState
 from agent_sync.work.hook.view import HookSeen, WorkView, holder_text
 
 WORKING = "coding"
@@ -36,6 +37,15 @@ def tip_of(view: WorkView, issue: int) -> Tip | None:
     if isinstance(tip, Unreadable):
         raise BadLease(tip.unknown.reason, attempted=f"looking who holds #{issue}", helps="agent-sync worker repair")
     return tip
+
+
+def branch_of_work(view: WorkView, hook: WorkHook) -> str:
+    """Return the branch of a hook's work; while that is under way its claim learns first of another branch."""
+    tip = view.claims.get(hook.status.issue or 0)
+    is_its_claim = isinstance(tip, Tip) and tip.lease.nonce == hook.status.nonce
+    if isinstance(tip, Tip) and is_its_claim and hook.state is WorkState.IN_PROGRESS:
+        return tip.lease.branch or hook.status.branch
+    return hook.status.branch
 
 
 def refuse_held(view: WorkView, issue: int) -> Tip | None:
@@ -63,10 +73,10 @@ def working_claim(context: Context, wanted: WantedClaim, before: Tip | None, now
     return _claim(wanted, replace(request, phase=WORKING), before)
 
 
-def claim_change(issue: int, lease: Lease, before: Tip | None) -> RefChange:
-    """Return the change that begins a new holding."""
+def claim_change(issue: int, lease: Lease, before: Tip | None, note: str = "") -> RefChange:
+    """Return the change that begins a new holding, with a note for people."""
     old = before.sha if before else ""
-    return RefChange(claim_ref(issue), old, claim_commit(lease, old))
+    return RefChange(claim_ref(issue), old, claim_commit(lease, old, note))
 
 
 def renewal_change(tip: Tip, now: datetime, *, mode: LeaseMode | None = None, phase: str) -> RefChange:
@@ -97,18 +107,23 @@ class HeldWork:
 
 
 def held_work(context: Context, view: WorkView, name: str, *, attempted: str) -> HeldWork:
-    """Return the work of a hook that this worktree holds; name whoever holds it instead."""
+    """Return the work of a hook that this worktree holds; otherwise say who holds it."""
     seen = readable_hook(view, name, attempted=attempted)
     hook, issue = seen.hook, seen.hook.status.issue if seen.hook else None
     if hook is None or issue is None:
         raise BadInput(f"{seen.name} has no work.", attempted=attempted, helps="agent-sync worker list")
-    tip = tip_of(view, issue)
-    is_ours = tip and tip.lease.nonce == hook.status.nonce and tip.lease.holder.worktree == worktree_id(context.place)
-    if tip is None or not is_ours or tip.lease.state is not LeaseState.HELD:
-        whose = f"held by {holder_text(tip)}" if tip and tip.lease.state is LeaseState.HELD else "not held by anyone"
-        message = f"Issue #{issue} is not held by this worktree; it is {whose}."
-        raise Conflict(message, attempted=attempted, helps="agent-sync worker take")
-    return HeldWork(seen.name, seen.sha, hook, tip)
+    tip, claim = tip_of(view, issue), context.store.read()
+    noted = claim.lease if claim and claim.issue_number == issue else None
+    is_held = tip is not None and tip.lease.state is LeaseState.HELD
+    is_here = tip is not None and tip.lease.holder.worktree == worktree_id(context.place)
+    # The claim file may be of an earlier holding, whose session has lost the work although the worktree is the same.
+    nonces = {hook.status.nonce, noted.nonce if noted else hook.status.nonce}
+    if tip and is_held and is_here and nonces == {tip.lease.nonce}:
+        return HeldWork(seen.name, seen.sha, hook, tip)
+    whose = f"held by {holder_text(tip)}" if tip and is_held else "not held by anyone"
+    helps = "agent-sync release" if is_held and not is_here and noted else "agent-sync worker take"
+    message = f"Issue #{issue} is not held by this worktree; it is {whose}."
+    raise Conflict(message, attempted=attempted, helps=helps)
 
 
 def readable_hook(view: WorkView, name: str, *, attempted: str) -> HookSeen:

@@ -8,9 +8,17 @@ from agent_sync.errors import AgentSyncError, GitFailed
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.claim_refs import transport_here
 from agent_sync.leases.model import LeaseState, Tip
-from agent_sync.leases.rules import has_moved
 from agent_sync.system import clock, git_branches
-from agent_sync.work.claims import WantedClaim, claim_change, ending_change, holding_of, tip_of, waiting_claim
+from agent_sync.work.branches import is_branch_at_work
+from agent_sync.work.claims import (
+    WantedClaim,
+    branch_of_work,
+    claim_change,
+    ending_change,
+    holding_of,
+    tip_of,
+    waiting_claim,
+)
 from agent_sync.work.escalation import ask_human
 from agent_sync.work.findings import HookFinding, Repair, findings
 from agent_sync.work.hook import moves
@@ -94,7 +102,7 @@ def _requeue(
     before = tip_of(view, finding.issue)
     if before and before.lease.state is LeaseState.HELD:
         _refuse_moved_branch(context, before)
-    lease = waiting_claim(context, WantedClaim(finding.issue, seen.name, hook.status.branch), before, now)
+    lease = waiting_claim(context, WantedClaim(finding.issue, seen.name, branch_of_work(view, hook)), before, now)
     moved = moves.after_requeue(hook, holding_of(lease, lease.holder.user), now, finding.reason)
     hook_now = hook_change(seen.name.ref, seen.sha, moved, now)
     return Order(moved.hook, (claim_change(finding.issue, lease, before), hook_now))
@@ -104,8 +112,7 @@ def _refuse_moved_branch(context: Context, before: Tip) -> None:
     """Stop where the branch has moved since the claim was last renewed: somebody is at work there."""
     remote, branch = context.remotes.push, before.lease.branch
     git_branches.try_to_fetch(context.git, remote, branch)
-    head = context.git.remote_head_of(remote, branch)
-    if head and has_moved(git_branches.committed_at(context.git, head), before.lease, clock.now()):
+    if is_branch_at_work(context, before.lease, clock.now()):
         message = f"Branch {branch} has moved since the claim was last renewed: someone may be working on it."
         raise GitFailed(message, attempted="putting the work back", helps=f"git log {remote}/{branch}")
 

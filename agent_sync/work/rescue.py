@@ -39,14 +39,15 @@ def input_text(hook: WorkHook) -> str:
     return masked(json_text(hook.task.input).decode())[:LONGEST_INPUT] if hook.task else ""
 
 
-def note_work(context: Context, worker: WorkerName, hook: WorkHook, where: Where) -> None:
-    """Let the record of the task, and so HOOK.md, say what the hook says."""
+def note_work(context: Context, worker: WorkerName, hook: WorkHook, where: Where, *, on_branch: str) -> None:
+    """Let the record of the task, and so HOOK.md, say what the hook says and what is on the branch."""
     handoff = hook.handoff
+    summary = handoff.summary if handoff else ""
     note = WorkNote(
         worker=str(worker),
         input=input_text(hook),
         resume_point=handoff.resume_point if handoff else "",
-        summary=handoff.summary if handoff else "",
+        summary="\n".join(filter(None, (summary, on_branch))),
         next_steps=handoff.next_steps if handoff else (),
         rescue_ref=handoff.rescue_ref if handoff else "",
         restore=restore_of(handoff, context, where),

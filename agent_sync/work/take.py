@@ -4,23 +4,33 @@ from dataclasses import replace
 from datetime import datetime
 
 from agent_sync.context import Context
-from agent_sync.errors import BadHook, BadInput, Conflict, HookBusy
+from agent_sync.errors import AgentSyncError, BadHook, BadInput, Conflict, HookBusy, Refused
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.claim_refs import claim_ref
 from agent_sync.leases.fence import lease_note
 from agent_sync.leases.identity import worktree_id
 from agent_sync.leases.model import Tip
 from agent_sync.leases.results import LeaseChange
-from agent_sync.leases.rules import heard_of_at, is_expired, renewed_lease
+from agent_sync.leases.rules import (
+    TakeOverObjection,
+    heard_of_at,
+    is_expired,
+    objection_to_taking_over,
+    renewed_lease,
+)
+from agent_sync.leases.words import holder_name
 from agent_sync.system import clock
 from agent_sync.task.claim.model import Claim
+from agent_sync.task.claim.phases import Phase
 from agent_sync.task.claiming import Taken, Wish, finish, refuse_twins, take as take_task
+from agent_sync.task.decision.facts import PullState
 from agent_sync.task.decision.tasks import Task
 from agent_sync.work import identity
-from agent_sync.work.branches import bring_up_to_date, has_own_commits
+from agent_sync.work.branches import BranchWork, bring_up_to_date, fetch_work, is_branch_at_work, work_on
 from agent_sync.work.claims import (
     WORKING,
     WantedClaim,
+    branch_of_work,
     claim_change,
     ending_change,
     holding_of,
@@ -28,11 +38,12 @@ from agent_sync.work.claims import (
     tip_of,
     working_claim,
 )
+from agent_sync.work.findings import Repair, findings
 from agent_sync.work.hook import moves
 from agent_sync.work.hook.model import WorkHook
 from agent_sync.work.hook.names import WorkerName, foreign_task_id, task_id, worker_named
 from agent_sync.work.hook.orders import Done, Order, carry_out, hook_change
-from agent_sync.work.hook.states import WorkState
+from agent_sync.work.hook.states import ACTIVE, WorkState
 from agent_sync.work.hook.view import HookSeen, WorkView, holder_text, lease_seen
 from agent_sync.work.rescue import note_work, restore_of
 from agent_sync.work.take_decision import (
@@ -44,6 +55,8 @@ from agent_sync.work.take_decision import (
     WorktreeHolds,
     take_decision,
 )
+
+FINISH_FIRST = "agent-sync handoff or agent-sync release, or take it in another worktree"
 
 
 @dataclass(frozen=True)
@@ -58,6 +71,8 @@ class TakenWork:
     hook: WorkHook | None = None
     task: Task | None = None
     tip: Tip | None = None
+    on_branch: BranchWork = BranchWork()
+    notes: tuple[str, ...] = ()
 
     @property
     def runs(self) -> bool:
@@ -79,12 +94,18 @@ class Begun:
 def take_hook(context: Context, name: str) -> Done[TakenWork]:
     """Move hook and claim to this worktree in one push, and return everything a local claim needs."""
     tasks: dict[int, Task] = {}
+    # The branch by its name, and why it could not be fetched.
+    fetched: dict[str, str] = {}
 
     def decide(view: WorkView, now: datetime) -> Order[TakenWork]:
         worker = worker_named(name, view.hooks)
         seen = view.hooks.get(worker)
+        branch = branch_of(view, seen)
+        if branch and branch not in fetched:
+            fetched[branch] = fetch_work(context, branch)
+        on_branch = work_on(context, branch) if branch else BranchWork()
         # Whether the way is clear by now is asked of GitHub, so a hook that was blocked is judged as if it were.
-        found = take_decision_here(context, view, _as_if_unblocked(seen) if seen else None, now)
+        found = take_decision_here(context, view, _as_if_unblocked(seen) if seen else None, on_branch, now)
         if seen is None or seen.hook is None or seen.hook.status.issue is None:
             return Order(TakenWork(worker, _refuse_verdict(found, seen, None)))
         issue = seen.hook.status.issue
@@ -92,32 +113,52 @@ def take_hook(context: Context, name: str) -> Done[TakenWork]:
         _refuse_verdict(found, seen, tip)
         if tip is None or found.verdict not in RUNS:
             return Order(TakenWork(worker, found, seen.hook))
+        if found.is_take_over:
+            _refuse_take_over(context, view, seen, tip, now)
         tasks[issue] = tasks.get(issue) or context.gateway.task(issue)
         refuse_twins(context, issue, but=context.place.root)
-        order = _hindrance(seen, seen.hook, tasks[issue], tip, now)
-        return order or _start(context, TakenWork(worker, found, seen.hook, tasks[issue], tip), seen.sha, now)
+        order = _hindrance(seen, seen.hook, tasks[issue], tip, now, is_take_over=found.is_take_over)
+        if order:
+            return order
+        return _start(context, TakenWork(worker, found, seen.hook, tasks[issue], tip, on_branch), seen.sha, now)
 
-    return carry_out(context, decide)
+    done = carry_out(context, decide)
+    return replace(done, value=replace(done.value, notes=_fetch_notes(context, fetched)))
+
+
+def _fetch_notes(context: Context, fetched: dict[str, str]) -> tuple[str, ...]:
+    return tuple(
+        f"branch {branch} could not be fetched from {context.remotes.push}: {trouble}"
+        for branch, trouble in fetched.items()
+        if trouble
+    )
 
 
 def take(context: Context, name: str) -> Begun:
     """Take what hangs on the hook, then claim it here; taking again what one has changes nothing."""
     done = take_hook(context, name)
-    work = done.value
+    work, notes = done.value, (*done.view.notes, *done.value.notes)
     if work.tip and done.shas:
         # The commit is known once it is written.
         work = replace(work, tip=replace(work.tip, sha=done.shas[claim_ref(work.tip.lease.issue)]))
     if not work.runs or work.hook is None or work.task is None:
-        return Begun(work, None, done.view.notes)
+        return Begun(work, None, notes)
     identity.remember(context, work.worker)
-    trouble = bring_up_to_date(context, work.hook.status.branch)
-    notes = (*done.view.notes, *([trouble] if trouble else []))
-    local = _claim_here(context, work.task, work.hook, work.tip)
-    note_work(context, work.worker, work.hook, done.view.where)
-    return Begun(work, local, notes, restore_of(work.hook.handoff, context, done.view.where))
+    trouble = bring_up_to_date(context, work.on_branch.name)
+    local = _claim_here(context, work.task, work)
+    note_work(context, work.worker, work.hook, done.view.where, on_branch=work.on_branch.text)
+    restore = restore_of(work.hook.handoff, context, done.view.where)
+    return Begun(work, local, (*notes, *([trouble] if trouble else [])), restore)
 
 
-def take_decision_here(context: Context, view: WorkView, seen: HookSeen | None, now: datetime) -> TakeDecision:
+def branch_of(view: WorkView, seen: HookSeen | None) -> str:
+    """Return the branch of work that hangs on a hook and has not ended."""
+    return branch_of_work(view, seen.hook) if seen and seen.hook and seen.hook.state in ACTIVE else ""
+
+
+def take_decision_here(
+    context: Context, view: WorkView, seen: HookSeen | None, on_branch: BranchWork, now: datetime
+) -> TakeDecision:
     """Return what is to be done with what hangs on a hook, seen from this worktree."""
     hook = seen.hook if seen else None
     if hook is None:
@@ -128,10 +169,43 @@ def take_decision_here(context: Context, view: WorkView, seen: HookSeen | None, 
             worktree=WorktreeHolds.FREE,
         )
     lease = lease_seen(view, hook, worktree=worktree_id(context.place), now=now)
-    has_partial = hook.handoff is not None or has_own_commits(context, hook.status.branch)
+    has_partial = hook.handoff is not None or on_branch.commits > 0
     return take_decision(
         hook.state, lease, has_partial=has_partial, worktree=_worktree_holds(context, hook.status.issue)
     )
+
+
+def take_over_objection(
+    context: Context, view: WorkView, seen: HookSeen, tip: Tip, now: datetime
+) -> tuple[str, str] | None:
+    """Return what speaks against taking expired work over, and what helps; its branch was fetched before."""
+    for one in findings(view, now):
+        if one.worker == seen.name and one.repair is Repair.GIVE_UP:
+            return one.reason, "agent-sync worker repair --apply"
+    lease, branch = tip.lease, tip.lease.branch
+    pull = context.gateway.branch_pull(branch) if branch else None
+    found = objection_to_taking_over(
+        lease,
+        now,
+        branch_moved=is_branch_at_work(context, lease, now),
+        has_open_pull=pull is not None and pull.state is PullState.OPEN,
+        consent=False,
+        allowance_s=context.settings.lease.allowance_s,
+    )
+    if found is None:
+        return None
+    if found is TakeOverObjection.OPEN_PULL:
+        return found, f"ask a human; agent-sync worker show {seen.name}"
+    is_moved = found is TakeOverObjection.BRANCH_MOVED
+    return found, f"git log {context.remotes.push}/{branch}" if is_moved else "agent-sync worker list"
+
+
+def _refuse_take_over(context: Context, view: WorkView, seen: HookSeen, tip: Tip, now: datetime) -> None:
+    objection = take_over_objection(context, view, seen, tip, now)
+    if objection:
+        reason, helps = objection
+        message = f"The work on the hook of {seen.name} cannot be taken over: {reason}. It was {_by(tip)}."
+        raise Refused(message, attempted=f"taking from {seen.name}", helps=helps)
 
 
 def _worktree_holds(context: Context, issue: int | None) -> WorktreeHolds:
@@ -154,7 +228,7 @@ def _refuse_verdict(found: TakeDecision, seen: HookSeen | None, tip: Tip | None)
             raise Conflict(message, attempted=f"taking from {name}", helps="agent-sync worker repair")
         case TakeVerdict.FINISH_FIRST:
             message = f"Work hangs on the hook of {name}, and {found.reason}."
-            raise BadInput(message, helps="agent-sync handoff or agent-sync release, or take it in another worktree")
+            raise BadInput(message, helps=FINISH_FIRST)
         case TakeVerdict.WAIT if tip and seen and seen.hook and seen.hook.state is WorkState.IN_PROGRESS:
             raise HookBusy(
                 f"The work on the hook of {name} is in progress: {_by(tip)}.", helps="agent-sync worker list"
@@ -171,13 +245,15 @@ def _start(context: Context, work: TakenWork, sha: str, now: datetime) -> Order[
     hook, task, before = work.hook, work.task, work.tip
     if hook is None or task is None or before is None:
         return Order(work)
-    if hook.state is WorkState.IN_PROGRESS:
+    is_take_over = work.decision.is_take_over
+    if hook.state is WorkState.IN_PROGRESS and not is_take_over:
         return _continue(context, work, before, now)
-    wanted = WantedClaim(task.number, work.worker, hook.status.branch, before.lease.pr)
+    wanted = WantedClaim(task.number, work.worker, work.on_branch.name, before.lease.pr)
     lease = working_claim(context, wanted, before, now)
     is_resumed = work.decision.verdict is TakeVerdict.RESUME
     moved = moves.after_start(hook, holding_of(lease, str(work.worker)), now, is_resumed=is_resumed)
-    changes = (claim_change(task.number, lease, before), hook_change(work.worker.ref, sha, moved, now))
+    note = f"Taken over from {holder_name(before.lease)}: the claim had expired" if is_take_over else ""
+    changes = (claim_change(task.number, lease, before, note), hook_change(work.worker.ref, sha, moved, now))
     return Order(replace(work, hook=moved.hook, tip=Tip("", lease, before.where)), changes)
 
 
@@ -189,9 +265,11 @@ def _continue(context: Context, work: TakenWork, before: Tip, now: datetime) -> 
     return Order(replace(work, tip=Tip("", lease, before.where)), (renewal_change(before, now, phase=WORKING),))
 
 
-def _hindrance(seen: HookSeen, hook: WorkHook, task: Task, before: Tip, now: datetime) -> Order[TakenWork] | None:
+def _hindrance(  # noqa: PLR0913  # what is there, and how it would be taken
+    seen: HookSeen, hook: WorkHook, task: Task, before: Tip, now: datetime, *, is_take_over: bool
+) -> Order[TakenWork] | None:
     """Return what to write where the issue was closed or blocked since it was slung."""
-    if hook.state is WorkState.IN_PROGRESS:
+    if hook.state is WorkState.IN_PROGRESS and not is_take_over:
         return None
     if not task.is_open:
         reason = f"issue #{task.number} is closed"
@@ -201,6 +279,9 @@ def _hindrance(seen: HookSeen, hook: WorkHook, task: Task, before: Tip, now: dat
             TakenWork(seen.name, TakeDecision(TakeVerdict.WAIT, f"{reason}; the work was cancelled"), moved.hook),
             changes,
         )
+    if hook.state is WorkState.IN_PROGRESS:
+        # What blocks it now did not keep its former holder from it.
+        return None
     known = set(hook.task.blocked_by) if hook.task else set()
     new = [number for number in task.open_blockers if task_id(number, None) not in known]
     foreign = [name for name in task.foreign_blockers if foreign_task_id(name) not in known]
@@ -223,13 +304,31 @@ def _as_if_unblocked(seen: HookSeen) -> HookSeen:
     return replace(seen, hook=replace(hook, status=hook.status.model_copy(update={"status": before})))
 
 
-def _claim_here(context: Context, task: Task, hook: WorkHook, tip: Tip | None) -> Taken | None:
+def _claim_here(context: Context, task: Task, work: TakenWork) -> Taken | None:
     """Claim the issue in this worktree; the hook has decided whose it is, so the board's word is no objection."""
     held = context.store.read()
     if held is not None:
-        held = _with_lease(context, held, tip)
+        held = _with_lease(context, held, work.tip)
         return finish(context, held) if held.is_unmirrored else None
-    return take_task(context, task.without_blockers(), Wish(branch=hook.status.branch, take_over=True, held=tip))
+    wish = Wish(branch=work.on_branch.name, take_over=True, held=work.tip)
+    taken = take_task(context, task.without_blockers(), wish)
+    return _with_pull(context, taken) if work.decision.verdict is TakeVerdict.RESUME else taken
+
+
+def _with_pull(context: Context, taken: Taken) -> Taken:
+    """Let a fresh claim go on with the pull request of its branch, if that has one; the board follows."""
+    claim = taken.claim
+    try:
+        pull = context.gateway.branch_pull(claim.branch)
+    except AgentSyncError:
+        # Whoever hands off later finds it.
+        return taken
+    if pull is None or pull.state is PullState.CLOSED:
+        return taken
+    changes = {"phase": Phase.PR_CREATED, "pr_number": pull.number, "status": context.settings.board.in_review}
+    with context.store.locked() as token:
+        changed = context.store.save(token, seen=claim, changed=claim.model_copy(update=changes))
+    return replace(taken, claim=changed)
 
 
 def _with_lease(context: Context, claim: Claim, tip: Tip | None) -> Claim:

@@ -11,9 +11,9 @@ class LeaseSeen(StrEnum):
     """How the claim of the work stands, seen from this worktree."""
 
     MINE = "mine"
-    WAITING = "waiting"  # kept for whoever takes the work
+    WAITING = "waiting"  # kept for the worker
     ELSEWHERE = "elsewhere"  # another worktree is at it
-    EXPIRED = "expired"
+    EXPIRED = "expired"  # of another worktree
     LOST = "lost"  # somebody else holds the issue
     MISSING = "missing"
     UNKNOWN = "unknown"
@@ -52,6 +52,8 @@ class TakeDecision:
 
     verdict: TakeVerdict
     reason: str
+    # The claim of another worktree has expired: the rules of a take-over apply.
+    is_take_over: bool = False
 
 
 # Verdicts that make a session work.
@@ -83,23 +85,24 @@ def _with_lease(state: WorkState, lease: LeaseSeen, *, has_partial: bool, worktr
             return TakeDecision(TakeVerdict.REPORT_ORPHANED, "somebody else holds the issue")
         case LeaseSeen.MISSING:
             return TakeDecision(TakeVerdict.REPORT_ORPHANED, "nobody holds the issue")
-        case LeaseSeen.EXPIRED:
-            return TakeDecision(TakeVerdict.REPORT_ORPHANED, "the claim has expired")
         case LeaseSeen.ELSEWHERE:
             return TakeDecision(TakeVerdict.WAIT, "another worktree is working on it")
-        case LeaseSeen.MINE | LeaseSeen.WAITING:
+        case LeaseSeen.MINE | LeaseSeen.WAITING | LeaseSeen.EXPIRED:
             if worktree is WorktreeHolds.OTHER:
                 return TakeDecision(TakeVerdict.FINISH_FIRST, "this worktree holds another issue")
-            return _without_hindrance(state, has_partial=has_partial)
+            return _without_hindrance(state, has_partial=has_partial, is_expired=lease is LeaseSeen.EXPIRED)
         case _:
             assert_never(lease)
 
 
-def _without_hindrance(state: WorkState, *, has_partial: bool) -> TakeDecision:
+def _without_hindrance(state: WorkState, *, has_partial: bool, is_expired: bool) -> TakeDecision:
     if state is WorkState.HANDED_OFF:
-        return TakeDecision(TakeVerdict.RESUME, "it was handed off")
+        return TakeDecision(TakeVerdict.RESUME, "it was handed off", is_expired)
     if state is WorkState.IN_PROGRESS:
+        was = "its claim has expired" if is_expired else "it was in progress"
         if has_partial:
-            return TakeDecision(TakeVerdict.RESUME, "it was in progress, and part of it is done")
-        return TakeDecision(TakeVerdict.RESTART, "it was in progress, and nothing of it was saved")
-    return TakeDecision(TakeVerdict.START, "it was not started yet")
+            return TakeDecision(TakeVerdict.RESUME, f"{was}, and part of it is done", is_expired)
+        return TakeDecision(TakeVerdict.RESTART, f"{was}, and nothing of it was saved", is_expired)
+    if has_partial:
+        return TakeDecision(TakeVerdict.RESUME, "part of it is done", is_expired)
+    return TakeDecision(TakeVerdict.START, "it was not started yet", is_expired)

@@ -2,13 +2,20 @@
 
 import json
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.clients import Client, shared_nursery
+from support.clones import committed_ago, long_ago
 from support.stage import Theatre, agent
 
 INPUT = '{"componentId": "c-7"}'
+BRANCH = "claude/fix-race-condition-in-cache-42"
+CLAIM, HOOK = "refs/agentsync/claims/42", "refs/agentsync/hooks/main/w1"
+# A claim lasts an hour; whoever took it so long ago is gone.
+LONG_AGO = 7800
 
 
 def ran(theatre, *arguments, status=0):
@@ -58,6 +65,7 @@ def test_next_session_learns_input_resume_point_and_how_to_restore(theatre):
     (command,) = [line.strip() for line in page.splitlines() if "git restore" in line]
     for text in (told, ran_there.stdout, page):
         assert "write the test" in text
+        assert 'The branch already has 1 commit (1 file): "Lock".' in text.replace("`", "")
         assert command in text
     assert "refs/agentsync/rescue/42-2" in command
     assert "refs/agentsync/rescue/42-2" in page
@@ -136,3 +144,233 @@ def test_hooks_of_one_clone(theatre, how):
     ran(here, "worker", "result")
     assert not [ref for ref in here.stage.world()["refs"] if "agentsync" in ref["name"]]
     assert "COMPLETE" in ran(here, "worker", "list").stdout
+
+
+def started(theatre):
+    """Return what the start of a session tells the worker's agent."""
+    return agent(theatre.stage.hook("session-start", event="SessionStart"))
+
+
+def refs(theatre):
+    """Return the refs of the local GitHub by name."""
+    return {ref["name"]: ref["sha"] for ref in theatre.stage.world()["refs"]}
+
+
+def lease(theatre):
+    """Return what the claim ref of issue 42 says."""
+    theatre.git("fetch", "-q", "origin", f"+{CLAIM}:refs/seen")
+    return json.loads(theatre.git("show", "refs/seen:claim.json"))
+
+
+def shown(theatre):
+    """Return everything on the hook of w1."""
+    return json.loads(ran(theatre, "worker", "show", "w1", "--json").stdout)
+
+
+def died(theatre, *, commits=True, with_git=False, ago=LONG_AGO):
+    """Let the machine of w1 die after it took issue 42, and perhaps committed and pushed something."""
+    ran(theatre, "worker", "sling", "42", "w1")
+    first = machine(theatre, "first")
+    with long_ago(theatre, ago):
+        ran(first, "worker", "take")
+        if with_git:
+            committed_ago(first, ago - 60)
+            first.git("push", "-q", "origin", BRANCH)
+        elif commits:
+            committed_ago(first, ago + 5)
+            ran(first, "push")
+    return first
+
+
+def test_work_of_a_dead_machine_is_resumed_from_its_branch(theatre, tmp_path):
+    """Once the claim has expired a session start says to resume, and `take` continues on the pushed commits.
+
+    Claim and hook move in one push, and the clone that resumes had never fetched the branch.
+    """
+    second = machine(theatre, "second")
+    first = died(theatre)
+    before = lease(theatre)
+    told = started(second)
+    assert "Resume it now, without asking: its claim has expired, and part of it is done." in told
+    assert "First run `agent-sync worker take`." in told
+    assert 'The branch already has 1 commit (1 file): "A".' in told
+    assert "has a problem" not in told
+    traced = Theatre(replace(second.stage, environment=second.stage.environment | {"GIT_TRACE": str(tmp_path / "t")}))
+    taken = ran(traced, "worker", "take")
+    assert f'Resumed issue-42 on branch "{BRANCH}": its claim has expired, and part of it is done.' in taken.stdout
+    assert 'The branch already has 1 commit (1 file): "A".' in taken.stdout
+    assert (tmp_path / "t").read_text().count("built-in: git push") == 1
+    assert second.git("rev-parse", "HEAD") == first.git("rev-parse", "HEAD")
+    assert second.git("branch", "--show-current") == BRANCH
+    assert "The branch already has 1 commit" in hook_md(second)
+    now, hook = lease(theatre), shown(theatre)
+    assert (now["epoch"], now["nonce"] == before["nonce"], now["mode"]) == (before["epoch"] + 1, False, "auto")
+    assert (hook["status"]["status"], hook["status"]["nonce"]) == ("IN_PROGRESS", now["nonce"])
+    assert [one.get("outcome", "running") for one in hook["attempts"]] == ["abandoned", "running"]
+    log = theatre.git("log", "--format=%s", "refs/agentsync/tracking/origin/hooks/main/w1").splitlines()
+    assert log[0] == "Resume issue-42"
+    second.stage.commit("b.txt", "b\n", "B")
+    ran(second, "push")
+
+
+def test_worker_that_wakes_after_its_work_was_resumed_writes_nothing(theatre):
+    """Its push, result, pause and handoff are refused with who holds the issue now; no ref moves."""
+    first = died(theatre)
+    second = machine(theatre, "second")
+    ran(second, "worker", "take")
+    first.stage.commit("late.txt", "late\n", "Late")
+    before = refs(theatre)
+    for arguments in (("worker", "result"), ("worker", "pause"), ("push",), ("handoff", "--summary", "Mine")):
+        played = ran(first, *arguments, status=3)
+        assert 'held by "main/w1"' in played.stderr, arguments
+        assert "try: agent-sync release" in played.stderr, arguments
+        assert refs(theatre) == before, arguments
+    assert "is in progress: held by" in ran(first, "worker", "take", status=3).stderr
+    ran(first, "release")
+    assert (refs(theatre), first.stage.claim()) == (before, None)
+
+
+def test_work_in_progress_elsewhere_is_said_to_be(theatre):
+    """While the claim is valid a session start says who holds the work and until when, and `take` changes nothing."""
+    ran(theatre, "worker", "sling", "42", "w1")
+    first, second = machine(theatre, "first"), machine(theatre, "second")
+    ran(first, "worker", "take")
+    told, before = started(second), refs(theatre)
+    assert "The work on your hook (main/w1), issue-42, is in progress elsewhere" in told
+    assert 'held by "main/w1" (' in told
+    assert "unless it is renewed" in told
+    assert "agent-sync worker take" in told
+    assert "is in progress: held by" in ran(second, "worker", "take", status=3).stderr
+    assert refs(theatre) == before
+
+
+def test_dead_machine_that_pushed_nothing(theatre):
+    """Work of which nothing was pushed is begun again where the claim has expired."""
+    died(theatre, commits=False)
+    second = machine(theatre, "second")
+    said = "it now, without asking: its claim has expired, and nothing of it was saved."
+    assert f"Restart {said}" in started(second)
+    taken = ran(second, "worker", "take").stdout
+    assert f'Restarted issue-42 on branch "{BRANCH}": its claim has expired, and nothing of it was saved.' in taken
+    assert "already has" not in taken
+
+
+def test_work_that_was_put_back_is_continued(theatre):
+    """After `worker repair --apply` the commits on the branch are continued, and named."""
+    second = machine(theatre, "second")
+    first = died(theatre)
+    assert "done: claim the issue again" in ran(second, "worker", "repair", "--apply").stdout
+    assert shown(theatre)["status"]["status"] == "PENDING"
+    assert "Resume it now, without asking: part of it is done." in started(second)
+    assert f'Resumed issue-42 on branch "{BRANCH}": part of it is done.' in ran(second, "worker", "take").stdout
+    assert second.git("rev-parse", "HEAD") == first.git("rev-parse", "HEAD")
+    assert len(shown(theatre)["attempts"]) == 2
+
+
+def test_branch_that_is_here_already_is_moved_forward_or_said_to_have_diverged(theatre):
+    """An older local branch is moved to the pushed commits; one with other commits stays, and that is said."""
+    behind, apart = machine(theatre, "behind"), machine(theatre, "apart")
+    for clone in (behind, apart):
+        clone.git("branch", BRANCH, "origin/main")
+    apart.git("switch", "-q", BRANCH)
+    apart.stage.commit("other.txt", "other\n", "Other")
+    apart.git("switch", "-q", "main")
+    first = died(theatre)
+    kept = apart.git("rev-parse", BRANCH)
+    with long_ago(theatre, 4000):
+        ran(behind, "worker", "take")
+    assert behind.git("rev-parse", "HEAD") == first.git("rev-parse", "HEAD")
+    taken = ran(apart, "worker", "take")
+    assert f"branch {BRANCH} here and on origin have diverged" in taken.stderr
+    assert apart.git("rev-parse", "HEAD") == kept
+
+
+def test_branch_that_the_dead_machine_had_renamed_is_continued(theatre):
+    """The claim knows the branch that was pushed last, which the hook was not told of; `repair` keeps to it too."""
+    first = died(theatre)
+    with long_ago(theatre, LONG_AGO):
+        first.git("branch", "-m", BRANCH, "better-name")
+        first.edit_claim(branch="better-name")
+        ran(first, "push")
+    second = machine(theatre, "second")
+    taken = ran(second, "worker", "take")
+    assert 'Resumed issue-42 on branch "better-name"' in taken.stdout
+    assert (second.git("branch", "--show-current"), shown(theatre)["status"]["branch"]) == ("better-name",) * 2
+    assert second.git("rev-parse", "HEAD") == first.git("rev-parse", "HEAD")
+
+
+def test_work_that_was_put_back_keeps_its_renamed_branch(theatre):
+    """`worker repair --apply` names the branch of the claim, so that the next session continues on it."""
+    first = died(theatre)
+    with long_ago(theatre, LONG_AGO):
+        first.git("branch", "-m", BRANCH, "better-name")
+        first.edit_claim(branch="better-name")
+        ran(first, "push")
+    ran(theatre, "worker", "repair", "--apply")
+    second = machine(theatre, "second")
+    assert 'Resumed issue-42 on branch "better-name"' in ran(second, "worker", "take").stdout
+
+
+def test_commit_pushed_with_plain_git_holds_dead_work_no_longer_than_a_claim(theatre):
+    """A commit since the last renewal counts as a sign of life: the work is resumed one time to live after it."""
+    died(theatre, with_git=True)
+    second = machine(theatre, "second")
+    with long_ago(theatre, LONG_AGO - 3600 - 90):
+        before = refs(theatre)
+        assert "Resume it now" not in started(second)
+        refused = ran(second, "worker", "take", status=1).stderr
+        assert "its work branch has moved since it was last renewed" in refused
+        assert f"try: git log origin/{BRANCH}" in refused
+        assert refs(theatre) == before
+    assert "Resumed issue-42" in ran(second, "worker", "take").stdout
+
+
+def test_third_expiry_is_not_resumed_but_given_up(theatre):
+    """After three lost attempts `take` names the command that asks a human, as `repair` does."""
+    died(theatre, ago=12_000)
+    for name, ago in (("second", 8000), ("third", 4000)):
+        with long_ago(theatre, ago):
+            assert "Resumed issue-42" in ran(machine(theatre, name), "worker", "take").stdout
+    fourth = machine(theatre, "fourth")
+    before = refs(theatre)
+    told, refused = started(fourth), ran(fourth, "worker", "take", status=1).stderr
+    for text in (told, refused):
+        assert "the claim of #42 has expired (attempt 3 of 3)" in text
+        assert "agent-sync worker repair --apply" in text
+    assert refs(theatre) == before
+    assert "done: mark the work as failed and ask a human" in ran(fourth, "worker", "repair", "--apply").stdout
+    assert theatre.issue()["labels"] == ["needs-human"]
+
+
+def test_one_machine_resumes_dead_work(theatre):
+    """Of two machines that resume at once one gets it, and the other is told who has it."""
+    died(theatre)
+    machines = [machine(theatre, "second"), machine(theatre, "third")]
+    with ThreadPoolExecutor() as both:
+        clients = [Client(shared_nursery(), one.stage.root) for one in machines]
+        runs = [
+            both.submit(client.do_there, one.stage.root, one.stage.environment, "worker", "take", stdin="")
+            for one, client in zip(machines, clients, strict=True)
+        ]
+        ends = [run.result(timeout=60) for run in runs]
+    for client in clients:
+        client.close()
+    assert sorted(end.status for end in ends) == [0, 3], ends
+    assert [one.stage.claim() is not None for one in machines].count(True) == 1
+    assert shown(theatre)["status"]["nonce"] == lease(theatre)["nonce"]
+
+
+def test_worktree_that_holds_another_issue_is_told_what_helps(theatre):
+    """Session start gives the advice that `worker take` gives, and each of its ways leads on."""
+    ran(theatre, "worker", "sling", "42", "w1")
+    busy = machine(theatre, "busy")
+    ran(busy, "claim", "43")
+    told, refused = started(busy), ran(busy, "worker", "take", status=2).stderr
+    for text in (told, refused):
+        assert "this worktree holds another issue" in text
+        assert "agent-sync handoff" in text
+        assert "agent-sync release" in text
+        assert "in another worktree" in text
+    assert "worker repair" not in told
+    ran(busy, "release")
+    assert "Started issue-42" in ran(busy, "worker", "take").stdout

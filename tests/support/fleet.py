@@ -12,7 +12,7 @@ from agent_sync import settings
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError
 from agent_sync.task.decision.actions import CardChange
-from agent_sync.task.decision.facts import ClosingFacts, NoCard
+from agent_sync.task.decision.facts import ClosingFacts, NoCard, Pull
 from agent_sync.task.decision.tasks import Convoy, Person, Task
 from agent_sync.worktree import worktree
 
@@ -43,6 +43,10 @@ class Issues(UnaskedGitHub):
     def task(self, issue: int) -> Task:
         """Return an issue."""
         return self.tasks[issue]
+
+    def branch_pull(self, branch: str) -> Pull | None:  # noqa: ARG002
+        """Return that a branch has no pull request."""
+        return None
 
     def claim_task(self, task: Task, change: CardChange | None, *, former: Person | None = None) -> str:  # noqa: ARG002
         """Assign."""

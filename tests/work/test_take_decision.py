@@ -47,14 +47,24 @@ ROWS = [
         TakeVerdict.FINISH_FIRST,
     ),
     ("IN_PROGRESS elsewhere", WorkState.IN_PROGRESS, LeaseSeen.ELSEWHERE, SOME, WorktreeHolds.FREE, TakeVerdict.WAIT),
+    ("IN_PROGRESS, expired", WorkState.IN_PROGRESS, LeaseSeen.EXPIRED, SOME, WorktreeHolds.FREE, TakeVerdict.RESUME),
     (
-        "IN_PROGRESS, expired",
+        "IN_PROGRESS, expired, nothing saved",
+        WorkState.IN_PROGRESS,
+        LeaseSeen.EXPIRED,
+        NONE,
+        WorktreeHolds.FREE,
+        TakeVerdict.RESTART,
+    ),
+    (
+        "IN_PROGRESS, expired, another issue here",
         WorkState.IN_PROGRESS,
         LeaseSeen.EXPIRED,
         SOME,
-        WorktreeHolds.FREE,
-        TakeVerdict.REPORT_ORPHANED,
+        WorktreeHolds.OTHER,
+        TakeVerdict.FINISH_FIRST,
     ),
+    ("PENDING with commits", WorkState.PENDING, LeaseSeen.WAITING, SOME, WorktreeHolds.FREE, TakeVerdict.RESUME),
     ("IN_PROGRESS, lost", WorkState.IN_PROGRESS, LeaseSeen.LOST, SOME, WorktreeHolds.SAME, TakeVerdict.REPORT_ORPHANED),
     (
         "PENDING without a claim",
@@ -77,11 +87,12 @@ def test_verdict(state, lease, partial, worktree, wanted):
 
 
 def test_nothing_runs_without_the_claim():
-    """No combination makes a session work on what is not, or not surely, its own."""
+    """No combination makes a session work on what is not, or not surely, its own; what has expired is taken over."""
     everything = itertools.product([*WorkState, *HookUnread], LeaseSeen, (NONE, SOME), WorktreeHolds)
     for state, lease, partial, worktree in everything:
         found = take_decision(state, lease, has_partial=partial, worktree=worktree)
         assert found.reason
         if found.verdict in RUNS:
-            assert lease in {LeaseSeen.MINE, LeaseSeen.WAITING}
+            assert lease in {LeaseSeen.MINE, LeaseSeen.WAITING, LeaseSeen.EXPIRED}
+            assert found.is_take_over is (lease is LeaseSeen.EXPIRED)
             assert worktree is not WorktreeHolds.OTHER

@@ -1,6 +1,7 @@
 """`agent-sync worker`: work hooks, where work hangs until it is done."""
 
 import copy
+import dataclasses
 import json
 import sys
 from datetime import timedelta
@@ -159,6 +160,7 @@ def _values(begun: Begun) -> dict[str, object]:
         "hook": hook_values(work.worker, work.hook) if work.hook else None,
         "lease": {"epoch": lease.epoch, "nonce": lease.nonce, "sha": work.tip.sha} if lease and work.tip else None,
         "issue": brief_values(begun.local.brief) if begun.local and begun.local.brief else None,
+        "onBranch": dataclasses.asdict(work.on_branch),
         "restore": begun.restore,
         "notes": list(begun.notes),
     }
@@ -169,11 +171,14 @@ def _tell_taken(begun: Begun) -> None:
     if not work.runs or work.hook is None or work.hook.task is None:
         click.echo(f"{work.worker}: {work.decision.reason}.")
         return
-    status = work.hook.status
-    verb = _VERBS[work.decision.verdict]
-    click.echo(f"{verb} {work.hook.task.id} on branch {quoted(status.branch, limit=100)}: {work.decision.reason}.")
+    verb, branch = _VERBS[work.decision.verdict], quoted(work.on_branch.name, limit=100)
+    click.echo(f"{verb} {work.hook.task.id} on branch {branch}: {work.decision.reason}.")
+    if work.on_branch.commits:
+        click.echo(work.on_branch.text)
     if work.hook.handoff:
         click.echo(f"Resume point: {quoted(work.hook.handoff.resume_point or 'the last commit', limit=1000)}")
+    if begun.local and begun.local.claim.pr_number:
+        click.echo(f"Its pull request is #{begun.local.claim.pr_number}.")
     tell_brief(begun.local.brief if begun.local else None)
     if begun.restore:
         click.echo(f"What was not committed is kept; restore it with: {begun.restore}")

@@ -12,6 +12,11 @@ def tries_at(attempts: Sequence[Attempt], task: str) -> tuple[Attempt, ...]:
     return tuple(sorted((one for one in attempts if one.task_id == task), key=lambda one: one.number))
 
 
+def is_running(attempts: Sequence[Attempt], task: str) -> bool:
+    """Tell whether a try at a task has not ended."""
+    return any(one.outcome is AttemptEnding.RUNNING for one in tries_at(attempts, task))
+
+
 def with_new_attempt(attempts: Sequence[Attempt], task: str, now: datetime) -> tuple[Attempt, ...]:
     """Return the tries with a new one begun; one that still runs was given up."""
     closed = with_ended_attempt(attempts, task, AttemptEnding.ABANDONED, now)

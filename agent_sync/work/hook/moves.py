@@ -64,10 +64,12 @@ def after_sling(before: WorkHook | None, work: Assignment, holding: Holding, wor
 
 
 def after_start(before: WorkHook, holding: Holding, now: datetime, *, is_resumed: bool) -> Moved:
-    """Begin the work, or continue it: continuing is the same attempt, beginning a new one."""
+    """Begin the work, or continue it: after a handoff as the same attempt, after a crash or a failure as a new one."""
     task = _task_of(before)
     status = _status(state_after(before.state, HookMove.START), holding, now)
-    tried = before.attempts if is_resumed else attempts.with_new_attempt(before.attempts, task.id, now)
+    is_left = before.state is not WorkState.IN_PROGRESS and attempts.is_running(before.attempts, task.id)
+    is_same = is_resumed and is_left
+    tried = before.attempts if is_same else attempts.with_new_attempt(before.attempts, task.id, now)
     verb = "Resume" if is_resumed else "Start"
     return Moved(replace(before, status=status, attempts=tried), f"{verb} {task.id}")
 
