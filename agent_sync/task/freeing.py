@@ -29,10 +29,10 @@ class Freed:
     trouble: str = ""
 
 
-def refuse_in_session(context: Context, *, attempted: str) -> None:
-    """Stop an agent: that somebody has left a task is for a person to say."""
+def refuse_in_session(context: Context, *, attempted: str, what: str = "say that a holder has left") -> None:
+    """Stop an agent: that somebody has left a task, and the like, is for a person to say."""
     if mode_here(context.environment) is LeaseMode.AUTO:
-        message = "Only a person may say that a holder has left: this is a session of an agent."
+        message = f"Only a person may {what}: this is a session of an agent."
         raise Refused(message, attempted=attempted, helps="ask a human to run it in a terminal")
 
 

@@ -12,6 +12,7 @@ from agent_sync.leases.model import Holder, Lease, LeaseMode, LeaseState, Tip
 from agent_sync.leases.refs.compare_and_swap import RefChange
 from agent_sync.leases.results import LeaseChange, LeaseRequest, Unreadable
 from agent_sync.leases.rules import SLUNG, acquired_lease, ended_lease, parent_of_renewal, renewed_lease
+from agent_sync.task.freeing import FREED
 from agent_sync.work.hook.model import WorkHook
 from agent_sync.work.hook.moves import Holding
 from agent_sync.work.hook.names import WorkerName, worker_named
@@ -89,6 +90,18 @@ def ending_change(tip: Tip, now: datetime, state: LeaseState = LeaseState.RELEAS
     """Return the change that gives a holding back, or says that its work is done."""
     lease = ended_lease(tip, state, now)
     return RefChange(claim_ref(lease.issue), tip.sha, claim_commit(lease, tip.sha))
+
+
+def taken_away(
+    context: Context, tip: Tip, now: datetime, note: str, state: LeaseState = LeaseState.RELEASED
+) -> RefChange:
+    """Return the change that ends a holding under a new nonce: its session finds its claim lost, not finished."""
+    lease, me = tip.lease, holder_here(context.place)
+    request = LeaseRequest(me, now, context.settings.lease.ttl_s, LeaseMode.MANUAL, lease.branch, lease.pr, FREED)
+    begun = acquired_lease(lease.issue, request, fresh_id(), tip)
+    return RefChange(
+        claim_ref(lease.issue), tip.sha, claim_commit(begun.model_copy(update={"state": state}), tip.sha, note)
+    )
 
 
 def holding_of(lease: Lease, by: str) -> Holding:

@@ -206,7 +206,7 @@ def _follow_up(context: Context, finished: FinishedWork, claim: Claim | None, *,
             changes["filed"] = file_discovered(context, hook.status.issue, hook.result)
         if hook.state is WorkState.COMPLETE:
             _free_worktree(context, hook.status.issue)
-            changes["trouble"] = _show_for_review(context, finished)
+            changes["trouble"] = show_for_review(context, finished.worker, hook.status.issue)
         elif not may_be_requeued(hook):
             changes["escalated"] = ask_human(context, hook)
         elif claim and claim.issue_number == hook.status.issue:
@@ -226,16 +226,16 @@ def _free_worktree(context: Context, issue: int | None) -> None:
         context.store.delete(token, claim)
 
 
-def _show_for_review(context: Context, finished: FinishedWork) -> str:
+def show_for_review(context: Context, worker: WorkerName, issue: int | None) -> str:
     """Let the board show that a result waits for a human; return what was wrong with it."""
-    names, issue = context.settings.board, finished.hook.status.issue
+    names = context.settings.board
     if context.settings.project.number is None or issue is None:
         return ""
     card = context.gateway.card(issue)
     if isinstance(card, Card) and (card.status or "").casefold() != names.in_progress.casefold():
         # A human has moved it meanwhile.
         return ""
-    change, trouble = card_change(card, status=names.in_review, agent=str(finished.worker))
+    change, trouble = card_change(card, status=names.in_review, agent=str(worker))
     if change:
         context.gateway.move_card(change)
     return trouble

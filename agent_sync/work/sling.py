@@ -74,11 +74,11 @@ def sling(context: Context, wish: Sling, *, dry_run: bool = False) -> Done[Slung
     done = carry_out(context, decide, issue=wish.issue, dry_run=dry_run)
     if dry_run or done.value.is_repeat:
         return done
-    trouble = _move_card(context, task, done.value.worker)
+    trouble = move_card(context, task, done.value.worker)
     return replace(done, value=replace(done.value, notes=(*notes, trouble))) if trouble else done
 
 
-def _move_card(context: Context, task: Task, worker: WorkerName) -> str:
+def move_card(context: Context, task: Task, worker: WorkerName) -> str:
     """Let the board show whose the task is now; return what was wrong, which does not undo the sling."""
     if context.settings.project.number is None:
         return ""

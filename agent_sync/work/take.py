@@ -195,7 +195,7 @@ def take_over_objection(
     if found is None:
         return None
     if found is TakeOverObjection.OPEN_PULL:
-        return found, f"ask a human; agent-sync worker show {seen.name}"
+        return found, f"a human may put it back: agent-sync worker rollback {seen.sha[:12]} {seen.name}"
     is_moved = found is TakeOverObjection.BRANCH_MOVED
     return found, f"git log {context.remotes.push}/{branch}" if is_moved else "agent-sync worker list"
 

@@ -28,6 +28,8 @@ ARGUMENTS = {
     "record verify": ["rcpt-001"],
     "record verify-receipt": ["rcpt-001"],
     "worker clear": ["w1"],
+    "worker history": ["w1"],
+    "worker rollback": ["1f3a9c2", "w1"],
     "worker show": ["w1"],
     "worker sling": ["42", "w1"],
     "init": ["--yes"],

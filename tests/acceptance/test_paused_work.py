@@ -267,6 +267,28 @@ def test_work_that_was_put_back_is_continued(theatre):
     assert len(shown(theatre)["attempts"]) == 2
 
 
+def test_work_that_was_put_back_in_its_own_worktree_is_not_finished_by_its_former_session(theatre):
+    """The claim file is of the holding before: pause and result are refused until the work is taken again."""
+    first = died(theatre)
+    ran(first, "worker", "repair", "--apply")
+    before = refs(theatre)
+    for arguments in (("worker", "pause"), ("worker", "result"), ("push",)):
+        ran(first, *arguments, status=3)
+    assert refs(theatre) == before
+    assert "try: agent-sync worker take" in ran(first, "worker", "result", status=3).stderr
+    assert "Resumed issue-42" in ran(first, "worker", "take").stdout
+    ran(first, "worker", "pause")
+
+
+def test_dead_work_on_an_issue_that_was_closed_is_cancelled(theatre):
+    """It is not resumed: the work is off the hook, and the worker is free."""
+    died(theatre)
+    theatre.stage.act("close_issue", issue=42)
+    second = machine(theatre, "second")
+    assert "issue #42 is closed; the work was cancelled" in ran(second, "worker", "take").stdout
+    assert (shown(theatre)["status"]["status"], second.stage.claim()) == ("CANCELLED", None)
+
+
 def test_branch_that_is_here_already_is_moved_forward_or_said_to_have_diverged(theatre):
     """An older local branch is moved to the pushed commits; one with other commits stays, and that is said."""
     behind, apart = machine(theatre, "behind"), machine(theatre, "apart")
@@ -323,6 +345,24 @@ def test_commit_pushed_with_plain_git_holds_dead_work_no_longer_than_a_claim(the
         assert f"try: git log origin/{BRANCH}" in refused
         assert refs(theatre) == before
     assert "Resumed issue-42" in ran(second, "worker", "take").stdout
+
+
+def test_dead_work_with_an_open_pull_request_waits_for_a_human(theatre):
+    """A session start and `take` say so and change nothing; the command they name puts the work back."""
+    first = died(theatre)
+    with long_ago(theatre, LONG_AGO):
+        ran(first, "handoff", "--summary", "Fix it")
+    second = machine(theatre, "second")
+    before = refs(theatre)
+    told, refused = started(second), ran(second, "worker", "take", status=1).stderr
+    for text in (told, refused):
+        assert "its pull request is open, so a human must agree" in text
+        assert f"agent-sync worker rollback {before[HOOK][:12]} main/w1" in text
+    assert "Resume it now" not in told
+    assert refs(theatre) == before
+    ran(theatre, "worker", "rollback", before[HOOK][:12], "main/w1")
+    assert "Resumed issue-42" in ran(second, "worker", "take").stdout
+    assert second.stage.claim()["pr_number"] == 45
 
 
 def test_third_expiry_is_not_resumed_but_given_up(theatre):

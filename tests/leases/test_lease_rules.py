@@ -167,6 +167,16 @@ def test_branch_that_has_moved(committed, renewed, expected):
     assert rules.has_moved(at(committed).timestamp(), held, at(3600)) is expected
 
 
+@pytest.mark.parametrize(
+    ("committed", "now", "expected"),
+    [(60, 3600, True), (60, 3720, True), (60, 3721, False), (-60, 3600, False)],
+    ids=["since", "within the allowance", "as long ago as a claim lasts", "before the last renewal"],
+)
+def test_commit_is_a_sign_of_life_as_long_as_a_renewal(committed, now, expected):
+    """A commit since the last renewal shows a holder at work for one time to live and the allowance."""
+    assert rules.is_at_work(at(committed).timestamp(), lease(), at(now)) is expected
+
+
 @pytest.mark.parametrize("ttl_s", [1e12, 1e308, float("inf")])
 def test_time_to_live_has_a_limit(ttl_s):
     """However long a lease wants to last, it lasts thirty days at most."""

@@ -28,6 +28,7 @@ HUMANS = (
     "validate -- ",
     "gate clean",
     "worker clear",
+    "worker rollback",
 )
 _TYPED = re.compile(r"`agent-sync ([^`]+)`")
 _RULE = re.compile(r"Bash\((.*)\)")
@@ -76,7 +77,8 @@ def test_spoken_command_is_allowed_or_a_humans(command):
 
 QUESTIONS = """
 done; done --yes; sync; release; trust; validate -- true; validate --label x -- rm; reconcile; reconcile --all; abandon;
-approve --yes; gate clean; workspace destroy x; record install; worker clear; worker cancel w1
+approve --yes; gate clean; workspace destroy x; record install; worker clear; worker cancel w1;
+worker rollback 1f3a9c2 w1
 """
 NAMED = """
 push; resume; record show; record status --json; record verify x.json; gate run; review list; explain; worker take;

@@ -107,8 +107,9 @@ def _tell_slung(result: Slung, *, dry_run: bool) -> None:
 def take(ctx: click.Context, *, name: str, as_json: bool) -> None:
     """Take the work on this worker's hook: branch, claim file, board, assignment.
 
-    Hook and claim are moved before any work begins. Taking the same work again changes nothing. Exit code 8: the work
-    is yours, but GitHub is not fully updated yet; run it again.
+    Hook and claim are moved before any work begins. Work that was paused, put back, or whose claim has expired in
+    another worktree is resumed from the commits on its branch. Taking the same work again changes nothing. Exit code 8:
+    the work is yours, but GitHub is not fully updated yet; run it again.
 
     \b
     Examples:

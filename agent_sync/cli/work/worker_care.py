@@ -1,4 +1,4 @@
-"""`agent-sync worker pause · clear · repair`: leaving work, clearing hooks and repairing them."""
+"""`agent-sync worker pause · clear · repair · rollback`: leaving work, and setting hooks right."""
 
 import dataclasses
 import json
@@ -7,15 +7,17 @@ import click
 
 from agent_sync.cli.console import working
 from agent_sync.cli.here import context_here
-from agent_sync.cli.work.worker_views import print_notes
+from agent_sync.cli.work.worker_views import hook_values, named_worker, print_notes
 from agent_sync.errors import BadInput, Exit
 from agent_sync.system import clock
+from agent_sync.task.decision.outside_text import quoted
 from agent_sync.work.findings import REPAIR_TEXTS, Repair
 from agent_sync.work.finishing import clear_hook
 from agent_sync.work.forge import refresh_view
 from agent_sync.work.handoff import HandoffNote, hand_off
 from agent_sync.work.identity import required_worker
 from agent_sync.work.repair import RepairResult, examine, repair as repair_all
+from agent_sync.work.rollback import RolledBack, roll_back
 
 MOST_SHOWN = 10
 
@@ -106,6 +108,74 @@ def repair(ctx: click.Context, *, is_applied: bool, as_json: bool) -> None:
     ctx.exit(Exit.FAILED if any(one.trouble for one in repaired) else Exit.OK)
 
 
+@click.command("rollback")
+@click.argument("commit")
+@click.argument("worker", required=False)
+@click.option("--reason", default="", help="Why; kept on the hook and in its history.")
+@click.option("--force", is_flag=True, help="Even while a session is at work on it, which then finds its claim lost.")
+@click.option("--dry-run", is_flag=True, help="Only print what would be done.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def rollback(
+    ctx: click.Context, commit: str, worker: str | None, *, reason: str, force: bool, dry_run: bool, as_json: bool
+) -> None:
+    """Restore the state that the hook of WORKER had in COMMIT, as a new commit; nothing is deleted. For people only.
+
+    Hook and claim change in one push: work that waited, was paused or in progress waits for the worker again; any other
+    state ends the claim. The branch is only named, and never changed. `worker history` lists the commits.
+
+    \b
+    Examples:
+      agent-sync worker history w1
+      agent-sync worker rollback 1f3a9c27b0de w1 --dry-run
+      agent-sync worker rollback 1f3a9c27b0de w1 --reason "the test server was down"
+    """
+    context = context_here()
+    with working("rolling the work back"):
+        name = named_worker(context, worker, helps=f"agent-sync worker rollback {commit[:12]} w1")
+        found = roll_back(context, commit, name, reason=reason, force=force, dry_run=dry_run)
+    click.echo(json.dumps(_rolled_values(found))) if as_json else _tell_rolled(found, dry_run=dry_run)
+    if dry_run:
+        print_notes(found.notes)
+        return
+    context.log.write(
+        clock.now(),
+        "worker-rollback",
+        worker=str(found.worker),
+        commit=found.commit,
+        forced=force,
+        reason=reason or None,
+    )
+    print_notes(found.notes, refresh_view(context, asks_github=True))
+    if found.trouble:
+        click.echo(f"Rolled back, but GitHub was only partly updated: {found.trouble}", err=True)
+        click.echo("  try: run the same command again", err=True)
+    ctx.exit(Exit.PENDING if found.trouble else Exit.OK)
+
+
+def _rolled_values(found: RolledBack) -> dict[str, object]:
+    more = {"commit": found.commit, "freed": list(found.freed), "repeated": found.is_repeat}
+    return hook_values(found.worker, found.hook) | more | {"trouble": found.trouble, "notes": list(found.notes)}
+
+
+def _tell_rolled(found: RolledBack, *, dry_run: bool) -> None:
+    hook, on = found.hook, f"on branch {quoted(found.hook.status.branch, limit=100)}"
+    what, is_empty = (hook.task.id, False) if hook.task else ("its hook", True)
+    state = "empty" if is_empty else f"{hook.state}{f' {on}' if found.waits else ''}"
+    freed = " and ".join(f"#{number}" for number in found.freed)
+    if dry_run:
+        refs = " and ".join(found.refs)
+        click.echo(
+            f"would write {refs} in one push: {what} would be {state}" if refs else f"nothing to do: {what} is {state}"
+        )
+        return
+    verb = "is already rolled back" if found.is_repeat else "was rolled back"
+    waits = " The worker's next session takes it." if found.waits else ""
+    click.echo(f"{found.worker} {verb} to {found.commit[:12]}: {what} is {state}.{waits}")
+    if freed:
+        click.echo(f"Issue {freed} can be claimed again.")
+
+
 def _repair_values(result: RepairResult) -> dict[str, object]:
     values = dataclasses.asdict(result.finding)
     worker = str(result.finding.worker) if result.finding.worker else None
@@ -134,4 +204,4 @@ def _repair_summary(results: tuple[RepairResult, ...], *, is_applied: bool) -> s
     return "" if is_applied or not open_ones else "Next: agent-sync worker repair --apply"
 
 
-COMMANDS = (pause, clear, repair)
+COMMANDS = (pause, clear, repair, rollback)

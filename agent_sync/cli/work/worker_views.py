@@ -1,9 +1,9 @@
-"""`agent-sync worker list · status · show · rescues`: what hangs on which hook, and what was rescued."""
+"""`agent-sync worker list · status · show · history · rescues`: what hangs or hung on which hook."""
 
 import dataclasses
 import json
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import click
@@ -22,9 +22,10 @@ from agent_sync.work.forge import refresh_view
 from agent_sync.work.hook.model import WorkHook
 from agent_sync.work.hook.names import WorkerName, worker_named
 from agent_sync.work.hook.reading import view_here
-from agent_sync.work.hook.view import HookSeen, WorkView, holder_text, states_of
+from agent_sync.work.hook.view import HookCommit, HookSeen, WorkView, holder_text, states_of
 from agent_sync.work.housekeeping import rescues_here
 from agent_sync.work.identity import bound_worker
+from agent_sync.work.rollback import hook_history
 
 
 def fetch_view(context: Context) -> WorkView:
@@ -128,6 +129,59 @@ def show(ctx: click.Context, worker: str | None, *, as_json: bool) -> None:
     ctx.exit(Exit.FAILED if wrong else Exit.OK)
 
 
+@click.command("history")
+@click.argument("worker", required=False)
+@click.option("-n", "most", type=click.IntRange(min=1), default=20, show_default=True, help="How many states to list.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def states(worker: str | None, *, most: int, as_json: bool) -> None:
+    """List the states that the hook of WORKER has been in, the newest first (default: this session's worker).
+
+    Each line has the commit, for `worker rollback`, then time, state, what was done, branch, and who did it.
+
+    \b
+    Examples:
+      agent-sync worker history w1
+      agent-sync worker history w1 -n 3 --json | jq -r '.states[].commit'
+    """
+    context = context_here()
+    with working("reading the history"):
+        found = hook_history(context, named_worker(context, worker, helps="agent-sync worker history w1"))
+    rows = [_state_row(one) for one in found.states[:most]]
+    if as_json:
+        values = {"worker": str(found.worker), "states": rows, "left": len(found.states) - len(rows)}
+        click.echo(json.dumps(values | {"where": found.where, "notes": list(found.notes)}))
+    else:
+        for row in rows:
+            click.echo(_state_line(row))
+    left = len(found.states) - len(rows)
+    older = (
+        (f"{left} older {'states are' if left > 1 else 'state is'} not shown: -n {len(found.states)}",) if left else ()
+    )
+    print_notes(found.notes, older)
+
+
+def _state_row(one: HookCommit) -> dict[str, Any]:
+    hook = one.hook
+    return {
+        "commit": one.sha,
+        "at": one.at,
+        "state": hook.state.value if hook else "UNREADABLE",
+        "message": one_line(one.message.partition("\n")[0]),
+        "task": hook.task.id if hook and hook.task else None,
+        "issue": hook.status.issue if hook else None,
+        "branch": hook.status.branch if hook else "",
+        "by": hook.status.by if hook else "",
+        "reason": hook.status.reason if hook else "",
+    }
+
+
+def _state_line(row: dict[str, Any]) -> str:
+    at = datetime.fromisoformat(row["at"]).astimezone(UTC)
+    parts = [f"{row['commit'][:12]}  {at:%Y-%m-%d %H:%M} UTC  {row['state']:<11}", row["message"]]
+    parts += [one_line(row["branch"]), f"by {one_line(row['by'])}" if row["by"] else ""]
+    return "  ".join(filter(None, parts))
+
+
 @click.command("rescues")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def rescues(*, as_json: bool) -> None:
@@ -153,10 +207,16 @@ def rescues(*, as_json: bool) -> None:
     print_notes(view.notes)
 
 
-def _hook_of_worker(context: Context, worker: str | None) -> tuple[WorkView, HookSeen]:
+def named_worker(context: Context, worker: str | None, *, helps: str) -> str:
+    """Return the worker that is named, or this session's."""
     said = worker or bound_worker(context)
     if not said:
-        raise BadInput("Which worker?", helps="agent-sync worker status w1, or agent-sync worker list")
+        raise BadInput("Which worker?", helps=f"{helps}, or agent-sync worker list")
+    return said
+
+
+def _hook_of_worker(context: Context, worker: str | None) -> tuple[WorkView, HookSeen]:
+    said = named_worker(context, worker, helps="agent-sync worker status w1")
     view = fetch_view(context)
     name = worker_named(said, view.hooks)
     seen = view.hooks.get(name)
@@ -222,4 +282,4 @@ def _line(row: dict[str, Any]) -> str:
     return "  ".join(part for part in [*parts, one_line(row["reason"])] if part).rstrip()
 
 
-COMMANDS = (listing, status, show, rescues)
+COMMANDS = (listing, status, show, states, rescues)

@@ -7,18 +7,14 @@ from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError, BadInput, HookBusy, Refused
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.acquire import mode_here
-from agent_sync.leases.claim_refs import claim_commit, claim_ref
-from agent_sync.leases.identity import fresh_id, holder_here, worktree_id
+from agent_sync.leases.identity import holder_here, worktree_id
 from agent_sync.leases.model import LeaseMode, LeaseState, Tip
-from agent_sync.leases.refs.compare_and_swap import RefChange
-from agent_sync.leases.results import LeaseRequest
-from agent_sync.leases.rules import acquired_lease
 from agent_sync.leases.words import holder_name
 from agent_sync.task.decision.decide import card_change
 from agent_sync.task.decision.facts import Card
 from agent_sync.task.decision.outside_text import one_line
-from agent_sync.task.freeing import FREED
-from agent_sync.work.claims import ending_change, readable_hook, tip_of
+from agent_sync.task.decision.tasks import Task
+from agent_sync.work.claims import ending_change, readable_hook, taken_away, tip_of
 from agent_sync.work.hook import moves
 from agent_sync.work.hook.model import WorkHook
 from agent_sync.work.hook.names import WorkerName
@@ -66,7 +62,7 @@ def cancel_work(context: Context, name: str, reason: str, *, force: bool, dry_ru
         return _order(context, work, seen, holding, reason=reason, now=now)
 
     cancelled = carry_out(context, decide, dry_run=dry_run).value
-    return cancelled if dry_run else replace(cancelled, trouble=_give_back(context, cancelled, reason))
+    return cancelled if dry_run else replace(cancelled, trouble=_tell(context, cancelled, reason))
 
 
 def _refuse(context: Context, seen: HookSeen, hook: WorkHook, tip: Tip | None, *, force: bool) -> None:
@@ -99,37 +95,41 @@ def _order(  # noqa: PLR0913  # what is there, and what is said of it
     moved = replace(moved, message=f"{moved.message}\n\n{said}")
     changes = [hook_change(seen.name.ref, seen.sha, moved, now)]
     if tip and tip.lease.state is LeaseState.HELD:
-        changes.insert(0, _taken_away(context, tip, said, now) if is_forced else ending_change(tip, now))
+        changes.insert(0, taken_away(context, tip, now, said) if is_forced else ending_change(tip, now))
     return Order(replace(work, hook=moved.hook), tuple(changes))
 
 
-def _taken_away(context: Context, tip: Tip, note: str, now: datetime) -> RefChange:
-    """Return a holding of this worktree that is released at once: the session at work finds its claim lost."""
-    lease, me = tip.lease, holder_here(context.place)
-    request = LeaseRequest(me, now, context.settings.lease.ttl_s, LeaseMode.MANUAL, lease.branch, lease.pr, FREED)
-    begun = acquired_lease(lease.issue, request, fresh_id(), tip)
-    freed = begun.model_copy(update={"state": LeaseState.RELEASED})
-    return RefChange(claim_ref(lease.issue), tip.sha, claim_commit(freed, tip.sha, note))
-
-
-def _give_back(context: Context, cancelled: CancelledWork, reason: str) -> str:
-    """Put the card back and clear agent and assignment; tell the issue of force. Return what was wrong."""
+def _tell(context: Context, cancelled: CancelledWork, reason: str) -> str:
+    """Give the issue back on GitHub; tell it of force. Return what was wrong."""
     issue = cancelled.hook.status.issue
     if not issue or not cancelled.is_issue_free:
         return ""
+    said = (
+        f"cancelled the work of {cancelled.worker}, held by {cancelled.forced_from}." if cancelled.forced_from else ""
+    )
+    return give_issue_back(context, issue, cancelled.worker, said=said, reason=reason)
+
+
+def give_issue_back(context: Context, issue: int, worker: WorkerName, *, said: str = "", reason: str = "") -> str:
+    """Put the card of a worker's issue back and clear agent and assignment; comment what is said.
+
+    Return what was wrong.
+    """
     try:
         task = context.gateway.task(issue)
         holder = task.card.agent if isinstance(task.card, Card) else None
-        if not task.is_open or holder not in {None, str(cancelled.worker)}:
+        if not task.is_open or holder not in {None, str(worker)}:
             return ""
         change, trouble = card_change(task.card, status=context.settings.board.ready, agent="")
         told = context.gateway.release_task(task, change)
-        if cancelled.forced_from:
-            why = f" Reason: {one_line(reason)}" if reason else ""
-            said = (
-                f"@{task.viewer.login} cancelled the work of {cancelled.worker}, held by {cancelled.forced_from}.{why}"
-            )
-            context.gateway.comment(task.issue_id, said)
+        if said:
+            comment_on(context, task, said, reason)
     except AgentSyncError as error:
         return str(error)
     return told or (trouble if context.settings.project.number is not None else "")
+
+
+def comment_on(context: Context, task: Task, said: str, reason: str) -> None:
+    """Say on an issue what the person at the terminal did, and why."""
+    why = f" Reason: {one_line(reason)}" if reason else ""
+    context.gateway.comment(task.issue_id, f"@{task.viewer.login} {said}{why}")

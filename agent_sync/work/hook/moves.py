@@ -121,6 +121,29 @@ def after_clear(before: WorkHook, now: datetime, by: str) -> Moved:
     return Moved(WorkHook(status), f"Clear {_task_of(before).id}")
 
 
+def restored_state(hook: WorkHook) -> WorkState:
+    """Return what a state becomes when it is restored: its session is not, and what blocked it is asked anew."""
+    match hook.state:
+        case WorkState.IN_PROGRESS:
+            return WorkState.PENDING
+        case WorkState.BLOCKED:
+            return WorkState.HANDED_OFF if hook.handoff else WorkState.PENDING
+        case state:
+            return state
+
+
+def after_rollback(wanted: WorkHook, holding: Holding | None, now: datetime, reason: str) -> Moved:
+    """Restore an earlier state of a hook; work that waits again goes with a new holding."""
+    state, task = restored_state(wanted), wanted.task
+    before = wanted.status.model_copy(update={"since": now})
+    status = (_status(state, holding, now) if holding else before).model_copy(update={"reason": reason})
+    hook = replace(wanted, status=status)
+    if task and wanted.state is WorkState.IN_PROGRESS:
+        tried = attempts.with_ended_attempt(wanted.attempts, task.id, AttemptEnding.ABANDONED, now)
+        hook = replace(hook, attempts=tried)
+    return Moved(hook, f"Roll back {task.id if task else 'to an empty hook'}\n\n{reason}")
+
+
 def _status(state: WorkState, holding: Holding, now: datetime) -> HookStatus:
     return HookStatus(
         status=state,
