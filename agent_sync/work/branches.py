@@ -41,8 +41,11 @@ class BranchWork:
             return ""
         counted = f"{_counted(self.commits, 'commit')} ({_counted(self.files, 'file')})"
         first = ", the newest first" if self.commits > 1 else ""
-        shown = ", ".join(quoted(subject, limit=80) for subject in self.subjects)
-        return f"The branch already has {counted}{first}: {shown}{', …' if self.commits > len(self.subjects) else ''}."
+        shown, more = (
+            ", ".join(quoted(subject, limit=80) for subject in self.subjects),
+            self.commits - len(self.subjects),
+        )
+        return f"The branch already has {counted}{first}: {shown}{f', and {more} more' if more > 0 else ''}."
 
 
 def _counted(number: int, what: str) -> str:

@@ -135,7 +135,7 @@ def held_work(context: Context, view: WorkView, name: str, *, attempted: str) ->
         return HeldWork(seen.name, seen.sha, hook, tip)
     whose = f"held by {holder_text(tip)}" if tip and is_held else "not held by anyone"
     helps = "agent-sync release" if is_held and not is_here and noted else "agent-sync worker take"
-    message = f"Issue #{issue} is not held by this worktree; it is {whose}."
+    message = f"Issue #{issue} is not held by this worktree; it is {whose}. Nothing was written; the work here stays."
     raise Conflict(message, attempted=attempted, helps=helps)
 
 

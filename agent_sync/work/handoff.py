@@ -5,7 +5,7 @@ from datetime import datetime
 from pathlib import Path
 
 from agent_sync.context import Context
-from agent_sync.errors import AgentSyncError, GitFailed
+from agent_sync.errors import AgentSyncError, Conflict, GitFailed
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.claim_refs import transport_here
 from agent_sync.leases.fence import remember
@@ -58,9 +58,11 @@ class HandedOver:
 
 
 def hand_off(context: Context, name: str, note: HandoffNote) -> HandedOver:
-    """Leave the work on the hook; any failure says that the session must not end."""
+    """Leave the work on the hook; a failure says that the session must not end, unless the work is not its own."""
     try:
         return _hand_off(context, name, note)
+    except Conflict:
+        raise
     except AgentSyncError as error:
         error.happened = f"{error.happened.rstrip()} {STAY}"
         raise

@@ -223,6 +223,8 @@ def test_worker_that_wakes_after_its_work_was_resumed_writes_nothing(theatre):
     for arguments in (("worker", "result"), ("worker", "pause"), ("push",), ("handoff", "--summary", "Mine")):
         played = ran(first, *arguments, status=3)
         assert 'held by "main/w1"' in played.stderr, arguments
+        assert "the work here stays" in played.stderr, arguments
+        assert "Do not end the session" not in played.stderr, arguments
         assert "try: agent-sync release" in played.stderr, arguments
         assert refs(theatre) == before, arguments
     assert "is in progress: held by" in ran(first, "worker", "take", status=3).stderr

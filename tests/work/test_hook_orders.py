@@ -214,8 +214,10 @@ def test_next_session_resumes_elsewhere(fleet):
     assert begun.work.tip.lease.epoch == 3
     before = fleet.refs()
     one.commit("late.txt")
-    with pytest.raises(Conflict, match=r"not held by this worktree.*Do not end the session"):
+    with pytest.raises(Conflict, match=r"not held by this worktree.* the work here stays") as refused:
         hand_off(one.context(), "w1", HandoffNote())
+    # Staying would not help: it can never be saved from here.
+    assert "Do not end the session" not in str(refused.value)
     with pytest.raises(Conflict, match="not held by this worktree"):
         finish_work(one.context(), "w1", GivenResult(), open_issues=False)
     assert fleet.refs() == before

@@ -20,7 +20,6 @@ from agent_sync.lazy_patterns import pattern
 from agent_sync.leases.claim_refs import claim_ref
 from agent_sync.system import clock
 from agent_sync.task.decision.outside_text import quoted
-from agent_sync.task.loop import acting_alone
 from agent_sync.work.forge import refresh_view
 from agent_sync.work.hook.model import JsonObject
 from agent_sync.work.hook.states import WorkState
@@ -122,6 +121,9 @@ def take(ctx: click.Context, *, name: str, as_json: bool) -> None:
         click.echo("warning: this session is not bound to a worker, so it has no work hook.", err=True)
         click.echo("  try: agent-sync worker take --worker pool/worker", err=True)
         ctx.exit(Exit.OK)
+    # Only here: the views need none of it.
+    from agent_sync.task.loop import acting_alone
+
     with working("taking the work"), acting_alone(context, "taking work"):
         begun = taken_from(context, said)
     _refuse_blocked(context, begun)

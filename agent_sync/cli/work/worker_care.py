@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,7 +18,9 @@ from agent_sync.work.forge import refresh_view
 from agent_sync.work.handoff import HandoffNote, hand_off
 from agent_sync.work.identity import required_worker
 from agent_sync.work.repair import RepairResult, examine, repair as repair_all
-from agent_sync.work.rollback import RolledBack, roll_back
+
+if TYPE_CHECKING:
+    from agent_sync.work.rollback import RolledBack
 
 MOST_SHOWN = 10
 
@@ -130,6 +133,8 @@ def rollback(
       agent-sync worker rollback 1f3a9c27b0de w1 --dry-run
       agent-sync worker rollback 1f3a9c27b0de w1 --reason "the test server was down"
     """
+    from agent_sync.work.rollback import roll_back
+
     context = context_here()
     with working("rolling the work back"):
         name = named_worker(context, worker, helps=f"agent-sync worker rollback {commit[:12]} w1")
@@ -153,12 +158,12 @@ def rollback(
     ctx.exit(Exit.PENDING if found.trouble else Exit.OK)
 
 
-def _rolled_values(found: RolledBack) -> dict[str, object]:
+def _rolled_values(found: "RolledBack") -> dict[str, object]:
     more = {"commit": found.commit, "freed": list(found.freed), "repeated": found.is_repeat}
     return hook_values(found.worker, found.hook) | more | {"trouble": found.trouble, "notes": list(found.notes)}
 
 
-def _tell_rolled(found: RolledBack, *, dry_run: bool) -> None:
+def _tell_rolled(found: "RolledBack", *, dry_run: bool) -> None:
     hook, on = found.hook, f"on branch {quoted(found.hook.status.branch, limit=100)}"
     what, is_empty = (hook.task.id, False) if hook.task else ("its hook", True)
     state = "empty" if is_empty else f"{hook.state}{f' {on}' if found.waits else ''}"

@@ -25,7 +25,6 @@ from agent_sync.work.hook.reading import view_here
 from agent_sync.work.hook.view import HookCommit, HookSeen, WorkView, holder_text, states_of
 from agent_sync.work.housekeeping import rescues_here
 from agent_sync.work.identity import bound_worker
-from agent_sync.work.rollback import hook_history
 
 
 def fetch_view(context: Context) -> WorkView:
@@ -143,6 +142,8 @@ def states(worker: str | None, *, most: int, as_json: bool) -> None:
       agent-sync worker history w1
       agent-sync worker history w1 -n 3 --json | jq -r '.states[].commit'
     """
+    from agent_sync.work.rollback import hook_history
+
     context = context_here()
     with working("reading the history"):
         found = hook_history(context, named_worker(context, worker, helps="agent-sync worker history w1"))
