@@ -6,10 +6,11 @@ from agent_sync.context import Context
 from agent_sync.errors import BadInput
 from agent_sync.gateway.transport.remotes import base_branch
 from agent_sync.lazy_dataclasses import dataclass
-from agent_sync.leases.model import Lease
+from agent_sync.leases.model import Tip
+from agent_sync.leases.refs.values import Where
 from agent_sync.leases.rules import is_at_work
 from agent_sync.system import git_branches
-from agent_sync.system.git_branches import FETCH_LIMIT
+from agent_sync.system.git import NETWORK_LIMIT
 from agent_sync.system.git_history import (
     commit_of,
     commits_between,
@@ -63,7 +64,7 @@ def work_branch(context: Context, hook: WorkHook, *, attempted: str) -> str:
     return branch
 
 
-def fetch_work(context: Context, branch: str, *, limit_s: float = FETCH_LIMIT) -> str:
+def fetch_work(context: Context, branch: str, *, limit_s: float = NETWORK_LIMIT) -> str:
     """Fetch a branch and the base it is compared with; return why that failed, if it did."""
     remotes, base = context.remotes, base_branch(context)
     bases = (base,) if base else ()
@@ -88,11 +89,13 @@ def work_on(context: Context, branch: str) -> BranchWork:
     return BranchWork(branch, distance.ahead, len(files), tuple(commit.subject for commit in reversed(newest)))
 
 
-def is_branch_at_work(context: Context, lease: Lease, now: datetime) -> bool:
+def is_branch_at_work(context: Context, tip: Tip, now: datetime) -> bool:
     """Tell whether the branch of a claim, as it was last fetched, shows that its holder is at work."""
-    head = context.git.remote_head_of(context.remotes.push, lease.branch) if lease.branch else None
-    committed_at = git_branches.committed_at(context.git, head) if head else None
-    return committed_at is not None and is_at_work(committed_at, lease, now, context.settings.lease.allowance_s)
+    git, branch, allowance_s = context.git, tip.lease.branch, context.settings.lease.allowance_s
+    here = git.head_of(branch) if branch and tip.where is Where.CLONE else None
+    there = git.remote_head_of(context.remotes.push, branch) if branch else None
+    moments = [git_branches.committed_at(git, head) for head in {here, there} if head]
+    return any(is_at_work(moment, tip.lease, now, allowance_s) for moment in moments)
 
 
 def bring_up_to_date(context: Context, branch: str) -> str:

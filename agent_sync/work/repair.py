@@ -112,7 +112,7 @@ def _refuse_moved_branch(context: Context, before: Tip) -> None:
     """Stop where the branch has moved since the claim was last renewed: somebody is at work there."""
     remote, branch = context.remotes.push, before.lease.branch
     git_branches.try_to_fetch(context.git, remote, branch)
-    if is_branch_at_work(context, before.lease, clock.now()):
+    if is_branch_at_work(context, before, clock.now()):
         message = f"Branch {branch} has moved since the claim was last renewed: someone may be working on it."
         raise GitFailed(message, attempted="putting the work back", helps=f"git log {remote}/{branch}")
 

@@ -4,12 +4,13 @@ from dataclasses import replace
 from datetime import datetime
 
 from agent_sync.context import Context
-from agent_sync.errors import AgentSyncError, BadHook, BadInput, Conflict, HookBusy, Refused
+from agent_sync.errors import AgentSyncError, BadHook, BadInput, Conflict, GitFailed, HookBusy, Refused
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.claim_refs import claim_ref
 from agent_sync.leases.fence import lease_note
 from agent_sync.leases.identity import worktree_id
 from agent_sync.leases.model import Tip
+from agent_sync.leases.refs.values import Where
 from agent_sync.leases.results import LeaseChange
 from agent_sync.leases.rules import (
     TakeOverObjection,
@@ -114,6 +115,7 @@ def take_hook(context: Context, name: str) -> Done[TakenWork]:
         if tip is None or found.verdict not in RUNS:
             return Order(TakenWork(worker, found, seen.hook))
         if found.is_take_over:
+            _refuse_unfetched(tip, branch, fetched.get(branch, ""))
             _refuse_take_over(context, view, seen, tip, now)
         tasks[issue] = tasks.get(issue) or context.gateway.task(issue)
         refuse_twins(context, issue, but=context.place.root)
@@ -187,7 +189,7 @@ def take_over_objection(
     found = objection_to_taking_over(
         lease,
         now,
-        branch_moved=is_branch_at_work(context, lease, now),
+        branch_moved=is_branch_at_work(context, tip, now),
         has_open_pull=pull is not None and pull.state is PullState.OPEN,
         consent=False,
         allowance_s=context.settings.lease.allowance_s,
@@ -198,6 +200,13 @@ def take_over_objection(
         return found, f"a human may put it back: agent-sync worker rollback {seen.sha[:12]} {seen.name}"
     is_moved = found is TakeOverObjection.BRANCH_MOVED
     return found, f"git log {context.remotes.push}/{branch}" if is_moved else "agent-sync worker list"
+
+
+def _refuse_unfetched(tip: Tip, branch: str, trouble: str) -> None:
+    """Stop where it is unknown what the former holder has pushed: it would be begun again beside it."""
+    if trouble and tip.where is Where.REMOTE:
+        message = f"Branch {branch} could not be fetched, so nothing was taken: {trouble}"
+        raise GitFailed(message, attempted="taking expired work over", helps="run the same command again")
 
 
 def _refuse_take_over(context: Context, view: WorkView, seen: HookSeen, tip: Tip, now: datetime) -> None:

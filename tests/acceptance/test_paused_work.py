@@ -1,6 +1,8 @@
 """Work that is paused and resumed elsewhere: what the next session is told, and how it gets everything back."""
 
 import json
+import shutil
+import signal
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -8,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from support.clients import Client, shared_nursery
-from support.clones import committed_ago, long_ago
+from support.clones import committed_ago, dies_at_push, long_ago, with_variables
 from support.stage import Theatre, agent
 
 INPUT = '{"componentId": "c-7"}'
@@ -291,6 +293,23 @@ def test_dead_work_on_an_issue_that_was_closed_is_cancelled(theatre):
     assert (shown(theatre)["status"]["status"], second.stage.claim()) == ("CANCELLED", None)
 
 
+def test_dead_work_is_not_begun_again_where_its_branch_cannot_be_fetched(theatre):
+    """What was pushed is unknown then: nothing is taken, and the same command later resumes it."""
+    died(theatre)
+    second = machine(theatre, "second")
+    before = refs(theatre)
+    shim = second.stage.root.with_name("bin") / "git"
+    shim.parent.mkdir()
+    fails = 'case "$*" in *fetch*refs/heads/*) echo "fatal: no route" >&2; exit 128 ;; esac'
+    shim.write_text(f'#!/bin/sh\n{fails}\nexec {shutil.which("git")} "$@"\n')
+    shim.chmod(0o755)
+    away = with_variables(second, PATH=f"{shim.parent}:{second.stage.environment['PATH']}")
+    refused = ran(away, "worker", "take", status=1).stderr
+    assert f"Branch {BRANCH} could not be fetched, so nothing was taken" in refused
+    assert (refs(theatre), second.stage.claim()) == (before, None)
+    assert "Resumed issue-42" in ran(second, "worker", "take").stdout
+
+
 def test_branch_that_is_here_already_is_moved_forward_or_said_to_have_diverged(theatre):
     """An older local branch is moved to the pushed commits; one with other commits stays, and that is said."""
     behind, apart = machine(theatre, "behind"), machine(theatre, "apart")
@@ -382,6 +401,19 @@ def test_third_expiry_is_not_resumed_but_given_up(theatre):
     assert refs(theatre) == before
     assert "done: mark the work as failed and ask a human" in ran(fourth, "worker", "repair", "--apply").stdout
     assert theatre.issue()["labels"] == ["needs-human"]
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_resuming_dead_work_can_be_killed_and_run_again(theatre, tmp_path, moment):
+    """Killed right before or after its push, the same `take` continues on the commits, with one step in the history."""
+    first = died(theatre)
+    second = machine(theatre, "second")
+    ran(dies_at_push(second, tmp_path, moment), "worker", "take", status=-signal.SIGKILL)
+    assert "Resumed issue-42" in ran(second, "worker", "take").stdout
+    assert second.git("rev-parse", "HEAD") == first.git("rev-parse", "HEAD")
+    assert second.stage.claim()["lease"]["nonce"] == shown(theatre)["status"]["nonce"] == lease(theatre)["nonce"]
+    (row,) = [json.loads(line) for line in ran(theatre, "ledger").stdout.splitlines()]
+    assert [event["event"] for event in row["events"] if event["event"] == "Resume issue-42"] == ["Resume issue-42"]
 
 
 def test_one_machine_resumes_dead_work(theatre):

@@ -1,13 +1,12 @@
 """The states of a work hook listed, and one of them restored: hook and claim in one push, and nothing deleted."""
 
 import json
-import shutil
 import signal
 import time
 from dataclasses import replace
 
 import pytest
-from support.clones import committed_ago, long_ago
+from support.clones import committed_ago, dies_at_push, long_ago
 from support.stage import Theatre
 
 BRANCH = "claude/fix-race-condition-in-cache-42"
@@ -329,20 +328,10 @@ def test_unreadable_hook_can_be_rolled_back(theatre):
 @pytest.mark.parametrize("moment", ["before", "after"])
 def test_killed_at_its_push_it_is_simply_run_again(theatre, worker, tmp_path, moment):
     """The same command again ends in the same state, with one commit, and card and claim as they should be."""
-    mark, folder = tmp_path / "kill", tmp_path / "bin"
-    folder.mkdir()
-    mark.touch()
-    kill, git = f"if [ -e {mark} ]; then rm {mark}; kill -9 $PPID; fi", shutil.which("git")
-    text = f'#!/bin/sh\ncase " $* " in *" push "*) ;; *) exec {git} "$@" ;; esac\n'
-    text += f'{kill}\nexec {git} "$@"\n' if moment == "before" else f'{git} "$@"; status=$?\n{kill}\nexit $status\n'
-    (folder / "git").write_text(text)
-    (folder / "git").chmod(0o755)
-    path = f"{folder}:{theatre.stage.environment['PATH']}"
     ran(worker, "result", "--fail", "E1", "--message", "broken")
     pending, count = commit(theatre, "PENDING"), len(states(theatre))
     theatre.stage.act("set_field", issue=42, field="Status", value="Todo")
-    shimmed = Theatre(replace(theatre.stage, environment=theatre.stage.environment | {"PATH": path}))
-    ran(shimmed, "rollback", pending, "w1", status=-signal.SIGKILL)
+    ran(dies_at_push(theatre, tmp_path, moment), "rollback", pending, "w1", status=-signal.SIGKILL)
     for said in ("" if moment == "before" else "already", "already"):
         played = ran(theatre, "rollback", pending, "w1")
         assert said in played.stdout

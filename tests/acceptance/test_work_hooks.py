@@ -1,13 +1,13 @@
 """Work hooks through the command line, on the local GitHub."""
 
 import json
-import shutil
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
 from support.clients import Client, shared_nursery
+from support.clones import dies_at_push
 from support.command import COVERAGE
 from support.prove import PROVE
 from support.stage import Theatre, agent, quick
@@ -145,19 +145,9 @@ SWEEP = [(step, moment) for step in STEPS for moment in ("before", "after")]
 @pytest.mark.parametrize(("killed", "moment"), SWEEP if PROVE else SAMPLE)
 def test_killed_at_a_push(theatre, tmp_path, killed, moment):
     """Whoever is killed right before or after a push runs again and ends up right, with nothing done twice."""
-    mark, folder = tmp_path / "kill", tmp_path / "bin"
-    folder.mkdir()
-    kill = f"if [ -e {mark} ]; then rm {mark}; kill -9 $PPID; fi"
-    git = shutil.which("git")
-    text = f'#!/bin/sh\ncase " $* " in *" push "*) ;; *) exec {git} "$@" ;; esac\n'
-    text += f'{kill}\nexec {git} "$@"\n' if moment == "before" else f'{git} "$@"; status=$?\n{kill}\nexit $status\n'
-    (folder / "git").write_text(text)
-    (folder / "git").chmod(0o755)
-    path = f"{folder}:{theatre.stage.environment['PATH']}"
-    shimmed = Theatre(replace(theatre.stage, environment=theatre.stage.environment | {"PATH": path}))
+    shimmed = dies_at_push(theatre, tmp_path, moment)
     for name, arguments in STEPS.items():
         if name == killed:
-            mark.touch()
             ran(shimmed, *arguments, status=-signal.SIGKILL)
         ran(theatre, *arguments)
         if name == killed:

@@ -1,10 +1,12 @@
 """Several people's clones of one local GitHub, each with a home of its own."""
 
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from support.nursery import LATE
@@ -85,3 +87,16 @@ def taken_over(theatre: Theatre, name: str = "bob") -> Theatre:
 def told(played: Played) -> str:
     """Return everything a command said."""
     return f"{played.stdout}\n{played.stderr}"
+
+
+def dies_at_push(theatre: Theatre, folder: Path, moment: str) -> Theatre:
+    """Return the same clone with a git that kills its command, once, right before or right after a push."""
+    mark, shim, git = folder / "kill", folder / "bin" / "git", shutil.which("git")
+    shim.parent.mkdir()
+    kill = f"if [ -e {mark} ]; then rm {mark}; kill -9 $PPID; fi"
+    text = f'#!/bin/sh\ncase " $* " in *" push "*) ;; *) exec {git} "$@" ;; esac\n'
+    text += f'{kill}\nexec {git} "$@"\n' if moment == "before" else f'{git} "$@"; status=$?\n{kill}\nexit $status\n'
+    shim.write_text(text)
+    shim.chmod(0o755)
+    mark.touch()
+    return with_variables(theatre, PATH=f"{shim.parent}:{theatre.stage.environment['PATH']}")
