@@ -30,7 +30,7 @@ class Freed:
 
 
 def refuse_in_session(context: Context, *, attempted: str, what: str = "say that a holder has left") -> None:
-    """Stop an agent: that somebody has left a task, and the like, is for a person to say."""
+    """Stop an agent: only a person may decide that a holder has left, or what else takes work away."""
     if mode_here(context.environment) is LeaseMode.AUTO:
         message = f"Only a person may {what}: this is a session of an agent."
         raise Refused(message, attempted=attempted, helps="ask a human to run it in a terminal")

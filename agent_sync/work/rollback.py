@@ -145,7 +145,7 @@ class _Plan:
         return _last_readable(self.states)
 
     def tip(self, issue: int | None) -> Tip | None:
-        """Return the claim of an issue, if somebody holds it."""
+        """Return the claim of an issue that is held."""
         tip = tip_of(self.view, issue) if issue else None
         return tip if tip and tip.lease.state is LeaseState.HELD else None
 
@@ -283,7 +283,7 @@ def _with_claim(context: Context, view: WorkView, wanted: HookCommit) -> WorkVie
 
 def _refuse_closed(task: Task) -> None:
     if not task.is_open:
-        message = f"Issue #{task.number} is closed, so nobody can go on with it."
+        message = f"Issue #{task.number} is closed, so its work cannot continue."
         raise Refused(message, attempted=ATTEMPTED, helps=f"reopen it, then the same command: {task.url}")
 
 
@@ -293,9 +293,12 @@ def _missing_branch(context: Context, found: RolledBack) -> tuple[str, ...]:
     branch, is_begun = hook.status.branch, bool(hook.attempts or hook.handoff)
     if not (found.waits and is_begun and branch and context.git.remote(remote)):
         return ()
-    if git_branches.fetch_branch(context.git, remote, branch):
-        return ()
-    return (f"branch {branch} is not on {remote} any more: only clones that have it can go on with its commits",)
+    try:
+        is_there = git_branches.fetch_branch(context.git, remote, branch) is not None
+    except AgentSyncError as error:
+        return (f"branch {branch} could not be looked for on {remote}: {error.happened}",)
+    gone = f"branch {branch} is not on {remote} any more: only clones that have it can continue on its commits"
+    return () if is_there else (gone,)
 
 
 def _tell_github(context: Context, found: RolledBack, reason: str) -> str:

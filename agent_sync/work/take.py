@@ -330,7 +330,7 @@ def _with_pull(context: Context, taken: Taken) -> Taken:
     try:
         pull = context.gateway.branch_pull(claim.branch)
     except AgentSyncError:
-        # Whoever hands off later finds it.
+        # `handoff` finds it later.
         return taken
     if pull is None or pull.state is PullState.CLOSED:
         return taken

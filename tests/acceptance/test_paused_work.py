@@ -16,7 +16,7 @@ from support.stage import Theatre, agent
 INPUT = '{"componentId": "c-7"}'
 BRANCH = "claude/fix-race-condition-in-cache-42"
 CLAIM, HOOK = "refs/agentsync/claims/42", "refs/agentsync/hooks/main/w1"
-# A claim lasts an hour; whoever took it so long ago is gone.
+# A claim lasts an hour, so this one has expired.
 LONG_AGO = 7800
 
 
@@ -417,7 +417,7 @@ def test_resuming_dead_work_can_be_killed_and_run_again(theatre, tmp_path, momen
 
 
 def test_one_machine_resumes_dead_work(theatre):
-    """Of two machines that resume at once one gets it, and the other is told who has it."""
+    """Of two machines that resume at once one gets it, and the other learns who has it."""
     died(theatre)
     machines = [machine(theatre, "second"), machine(theatre, "third")]
     with ThreadPoolExecutor() as both:

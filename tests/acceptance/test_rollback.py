@@ -158,7 +158,7 @@ def test_dry_run_and_refusals_write_nothing(theatre, worker):
 
 
 def test_work_in_progress_is_restored_as_work_that_waits(theatre, worker):
-    """By force it is taken from the session at it, which is fenced and finds its files; the issue is told."""
+    """By force it is taken from the session at it, which is fenced and keeps its files; the issue gets a comment."""
     played = rolled_back(theatre, "IN_PROGRESS", "--force", "--reason", "stuck")
     assert "issue-42 is PENDING" in played.stdout
     found = shown(theatre)
@@ -192,7 +192,7 @@ def test_former_session_in_the_same_worktree_is_fenced_too(theatre):
 
 
 def test_expired_work_is_rolled_back_without_force(theatre):
-    """A claim that has expired keeps no one from it, and nobody is told of force."""
+    """A claim that has expired needs no force, and the issue gets no comment."""
     ran(theatre, "sling", "42", "w1")
     first = machine(theatre, "first")
     with long_ago(theatre, LONG_AGO):
@@ -283,7 +283,7 @@ def test_rollback_waits_for_no_one_but_sees_who_was_faster(theatre, worker):
     assert worker.stage.command("push").status == 0
 
 
-def test_issue_of_somebody_else_is_not_taken_from_them(theatre):
+def test_issue_that_another_holds_is_not_taken_away(theatre):
     """Another worker's or a person's claim stops a rollback with exit code 3, whatever is forced."""
     ran(theatre, "sling", "42", "w1")
     pending = commit(theatre, "PENDING")
@@ -308,6 +308,21 @@ def test_branch_that_is_gone_is_said_to_be(theatre, worker):
     played = rolled_back(theatre, "IN_PROGRESS")
     assert f"branch {BRANCH} is not on origin any more" in played.stderr
     assert f"refs/heads/{BRANCH}" not in refs(theatre)
+
+
+def test_work_of_one_clone_is_rolled_back_while_the_remote_is_away(theatre):
+    """Hooks that are kept in this clone need no remote: only the branch there cannot be looked for."""
+    here = bound(theatre, AGENT_SYNC_LEASE_WHERE="clone")
+    ran(here, "sling", "42", "w1")
+    ran(here, "take")
+    ran(here, "pause")
+    address = theatre.git("remote", "get-url", "origin")
+    theatre.git("config", "remote.origin.pushurl", address)
+    theatre.git("config", "remote.origin.url", "http://127.0.0.1:9/octo/demo.git")
+    played = ran(bound(here, AGENT_SYNC_GITHUB_REPOSITORY="octo/demo"), "rollback", commit(here, "IN_PROGRESS"), "w1")
+    assert "issue-42 is PENDING" in played.stdout
+    assert "holds for this clone only" in played.stderr
+    assert states(here)[0]["state"] == "PENDING"
 
 
 def test_unreadable_hook_can_be_rolled_back(theatre):
