@@ -286,7 +286,7 @@ def _objection(
 
 
 def _has_moved(context: Context, tip: Tip) -> bool:
-    """Tell whether the old holder has committed since its last sign of life; both times are of its own clock."""
+    """Tell whether the old holder's commits show that it is at work; both times are of its own clock."""
     branch = tip.lease.branch
     if not branch:
         return False
@@ -294,7 +294,8 @@ def _has_moved(context: Context, tip: Tip) -> bool:
     is_shared = tip.where is Where.REMOTE
     there = git_branches.fetch_branch(context.git, context.remotes.push, branch) if is_shared else None
     moments = (git_branches.committed_at(context.git, head) for head in {here, there} if head)
-    return any(rules.has_moved(moment, tip.lease, clock.now()) for moment in moments)
+    allowance_s = context.settings.lease.allowance_s
+    return any(rules.is_at_work(moment, tip.lease, clock.now(), allowance_s) for moment in moments)
 
 
 def _has_open_pull(context: Context, lease: Lease) -> bool:

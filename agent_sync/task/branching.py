@@ -81,15 +81,6 @@ def link_branch(context: Context, task: Task, plan: BranchPlan, claim: Claim) ->
         context.log.write(clock.now(), "link-branch", issue=task.number, branch=plan.name, refused=error.happened)
 
 
-def unlike_remote(context: Context, branch: str) -> tuple[str, ...]:
-    """Return a warning where the branch is here already and not what the former holder has pushed."""
-    here, remote = context.git.head_of(branch), context.remotes.push
-    there = context.git.remote_head_of(remote, branch)
-    if here is None or there is None or here == there:
-        return ()
-    return (f"branch {branch} is here at {here[:12]} and on {remote} at {there[:12]}: git pull {remote} {branch}",)
-
-
 def _plan(context: Context, name: str, base: str, *, is_asked_for: bool) -> BranchPlan:
     git, remote = context.git, context.remotes.base
     found = tuple(filter(None, (git.head_of(name), git.remote_head_of(context.remotes.push, name))))
@@ -187,15 +178,21 @@ def make_branch(context: Context, plan: BranchPlan, task: Task, root: str) -> Pl
     return place
 
 
-def continue_remote(context: Context, branch: str) -> None:
-    """Move a branch forward to what the remote has of it, where nothing of its own is lost by that."""
-    tracked = f"refs/remotes/{context.remotes.push}/{branch}"
-    here, there = context.git.head_of(branch), context.git.commit_at(tracked)
-    if here and there and here != there and is_ancestor(context.git, here, there):
-        if context.git.current_branch() == branch:
-            fast_forward(context.git, tracked)
-        else:
-            move_branch(context.git, branch, to=there, old=here)
+def bring_up_to_date(context: Context, branch: str) -> str:
+    """Move the local branch forward to the fetched one; return what is in the way, if they went apart."""
+    remote = context.remotes.push
+    tracked = f"refs/remotes/{remote}/{branch}"
+    there, here = context.git.commit_at(tracked), context.git.head_of(branch)
+    if not there or not here or there == here or is_ancestor(context.git, there, here):
+        return ""
+    if not is_ancestor(context.git, here, there):
+        compared = f"git log --oneline --left-right {branch}...{remote}/{branch}"
+        return f"branch {branch} here and on {remote} have diverged; the one here is used. Compare them: {compared}"
+    if context.git.current_branch() == branch:
+        is_moved = fast_forward(context.git, tracked)
+    else:
+        is_moved = move_branch(context.git, branch, to=there, old=here)
+    return "" if is_moved else f"branch {branch} here is behind {remote} and could not be moved forward"
 
 
 def _restart(context: Context, branch: str, start: str, *, is_elsewhere: bool) -> None:

@@ -34,7 +34,7 @@ from agent_sync.task.branching import (
     BranchPlan,
     base_of,
     branch_that_goes_on,
-    continue_remote,
+    bring_up_to_date,
     fetch_start,
     free_branch,
     link_branch,
@@ -42,7 +42,6 @@ from agent_sync.task.branching import (
     new_branch,
     new_root,
     refuse_carrier,
-    unlike_remote,
     usual_name,
 )
 from agent_sync.task.claim import exclude
@@ -231,7 +230,7 @@ def _take(context: Context, task: Task, wish: Wish, home: Home, warned: tuple[st
         claim = _first_claim(context, task, branch=plan.name, agent_id=lease.holder.agent or own or "", tip=hold.tip)
         claim = _with_pull(context, claim) if is_restored or hold.is_taken_over else claim
         store = context.store_at(place)
-        warned += plan.notes + (unlike_remote(context, plan.name) if hold.is_taken_over else ())
+        warned += plan.notes
         warned += _keep_out_of_git(context, place)
         with store.locked() as token:
             store.create(token, claim)
@@ -288,8 +287,9 @@ def _branch_plan(context: Context, task: Task, wish: Wish, hold: AcquiredLease, 
     if hold.is_own or hold.is_taken_over:
         if not context.git.head_of(name):
             fetch_start(context, base, name)
-        continue_remote(context, name)
-        return branch_that_goes_on(context, task, name)
+        trouble = bring_up_to_date(context, name)
+        plan = branch_that_goes_on(context, task, name)
+        return replace(plan, notes=(trouble,)) if trouble else plan
     return first if _own_agent(context, task) else new_branch(context, task, wish.branch)
 
 

@@ -19,7 +19,6 @@ from agent_sync.system.git_history import (
     is_ancestor,
     merge_base,
 )
-from agent_sync.system.git_tree import fast_forward, move_branch
 from agent_sync.task.decision.outside_text import quoted
 from agent_sync.work.hook.model import WorkHook
 
@@ -96,23 +95,6 @@ def is_branch_at_work(context: Context, tip: Tip, now: datetime) -> bool:
     there = git.remote_head_of(context.remotes.push, branch) if branch else None
     moments = [git_branches.committed_at(git, head) for head in {here, there} if head]
     return any(is_at_work(moment, tip.lease, now, allowance_s) for moment in moments)
-
-
-def bring_up_to_date(context: Context, branch: str) -> str:
-    """Move the local branch forward to the fetched one; return what is in the way, if they went apart."""
-    remote = context.remotes.push
-    tracked = f"refs/remotes/{remote}/{branch}"
-    there, here = commit_of(context.git, tracked), context.git.head_of(branch)
-    if not there or not here or there == here or is_ancestor(context.git, there, here):
-        return ""
-    if not is_ancestor(context.git, here, there):
-        compared = f"git log --oneline --left-right {branch}...{remote}/{branch}"
-        return f"branch {branch} here and on {remote} have diverged; the one here is used. Compare them: {compared}"
-    if context.git.current_branch() == branch:
-        is_moved = fast_forward(context.git, tracked)
-    else:
-        is_moved = move_branch(context.git, branch, to=there, old=here)
-    return "" if is_moved else f"branch {branch} here is behind {remote} and could not be moved forward"
 
 
 def last_shared(context: Context, branch: str) -> str:

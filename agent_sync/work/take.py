@@ -21,13 +21,14 @@ from agent_sync.leases.rules import (
 )
 from agent_sync.leases.words import holder_name
 from agent_sync.system import clock
+from agent_sync.task.branching import bring_up_to_date
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.claim.phases import Phase
 from agent_sync.task.claiming import Taken, Wish, finish, refuse_twins, take as take_task
 from agent_sync.task.decision.facts import PullState
 from agent_sync.task.decision.tasks import Task
 from agent_sync.work import identity
-from agent_sync.work.branches import BranchWork, bring_up_to_date, fetch_work, is_branch_at_work, work_on
+from agent_sync.work.branches import BranchWork, fetch_work, is_branch_at_work, work_on
 from agent_sync.work.claims import (
     WORKING,
     WantedClaim,

@@ -171,18 +171,19 @@ def put_back(theatre, state):
 def test_taking_over_waits_for_the_branch_and_for_a_human(theatre):
     """Nobody takes over what has expired while its branch moves; an open pull request needs a human."""
     other = beside(theatre, "bob", AGENT_SYNC_LEASE_ALLOWANCE_S="0")
-    old = with_variables(theatre, **SHORT)
-    with long_ago(theatre, 9):
+    old = with_variables(theatre, **SHORT | {"AGENT_SYNC_LEASE_TTL_S": "60"})
+    with long_ago(theatre, 120):
         old.stage.command("claim", "42")
-    committed_ago(old, 6)
+    committed_ago(old, 40)
     old.git("push", "-q", "origin", BRANCH)
     refused(other, "its work branch has moved since it was last renewed")
-    with long_ago(theatre, 3):
-        # Not by a hook, behind whose back the lease would be renewed.
-        opened = with_variables(old, CLAUDECODE="").stage.command("handoff", "--summary", "Fix")
+    # Not by a hook, behind whose back the lease would be renewed.
+    opened = with_variables(old, CLAUDECODE="").stage.command("handoff", "--summary", "Fix")
     assert "PR #45 created" in opened.stdout
-    refused(other, "its pull request is open, so a human must agree")
-    agreed = other.stage.command("claim", "42", "--take-over", "--yes")
+    # So much later the commit is no sign of work any more.
+    with long_ago(theatre, -200):
+        refused(other, "its pull request is open, so a human must agree")
+        agreed = other.stage.command("claim", "42", "--take-over", "--yes")
     assert agreed.status == 0, agreed.stderr
     assert other.stage.claim()["lease"]["epoch"] == 2
 

@@ -241,7 +241,7 @@ def test_work_in_progress_elsewhere_is_said_to_be(theatre):
     ran(first, "worker", "take")
     told, before = started(second), refs(theatre)
     assert "The work on your hook (main/w1), issue-42, is in progress elsewhere" in told
-    assert 'held by "main/w1" (' in told
+    assert 'held by "main/w1" since' in told
     assert "unless it is renewed" in told
     assert "agent-sync worker take" in told
     assert "is in progress: held by" in ran(second, "worker", "take", status=3).stderr
