@@ -65,12 +65,14 @@ SHARED_LOOKS = "looks.json"
 SHARED_LOOKS_LOCK = "looks.lock"
 # Shared by all worktrees: for each session the worktrees in which it has claimed something.
 SESSION_NOTES = "sessions"
+SESSION_NOTES_LOCK = "sessions.lock"
 # fleet, shared by all worktrees: what a person was told of, and when
 FLEET_TOLD = "fleet-told.json"
 FLEET_TOLD_LOCK = "fleet-told.lock"
 
 _LONGEST_ID = 100
-_LARGEST_NOTE, _MOST_PLACES = 1 << 16, 20
+MOST_PLACES = 20
+_LARGEST_NOTE = 1 << 16
 
 # The recovery record: its home below the user's.
 ATLAS_HOME = ".atlas"
@@ -187,7 +189,7 @@ def noted_roots(where: Place, session: str) -> list[str]:
         return []
     try:
         with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            return file.read(_LARGEST_NOTE).splitlines()[:_MOST_PLACES]
+            return file.read(_LARGEST_NOTE).splitlines()[:MOST_PLACES]
     except OSError:
         return []
 

@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from agent_sync.system import files
-from agent_sync.worktree import Place, noted_roots, session_note
+from agent_sync.worktree import MOST_PLACES, SESSION_NOTES_LOCK, Place, noted_roots, session_note
 
 KEPT = 100
+LOCK_WAIT = 5.0
 SESSION_ID = "CLAUDE_CODE_SESSION_ID"
 
 
@@ -17,10 +18,11 @@ def note_session(place: Place, root: str, environment: Mapping[str, str]) -> boo
     path = session_note(place, session)
     if not path or "\n" in root:
         return False
-    roots = dict.fromkeys([*noted_roots(place, session), root])
-    files.state_directory(Path(path).parent)
-    files.write_atomic(Path(path), "".join(f"{one}\n" for one in roots).encode(errors="surrogateescape"))
-    _forget_oldest(Path(path).parent)
+    with files.locked(Path(place.shared_dir) / SESSION_NOTES_LOCK, wait=LOCK_WAIT, doing="noting a session's worktree"):
+        roots = [*(one for one in noted_roots(place, session) if one != root), root][-MOST_PLACES:]
+        files.state_directory(Path(path).parent)
+        files.write_atomic(Path(path), "".join(f"{one}\n" for one in roots).encode(errors="surrogateescape"))
+        _forget_oldest(Path(path).parent)
     return True
 
 
