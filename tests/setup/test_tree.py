@@ -3,7 +3,6 @@ import pytest
 from agent_sync.errors import BadConfig, BadInput
 from agent_sync.setup.install import carry_out
 from agent_sync.setup.install.plan import FileChange, InstallPlan
-from agent_sync.setup.install.record import InstallRecord
 from agent_sync.setup.install.shown import diff, verb
 from agent_sync.setup.install.tree import Tree
 
@@ -40,7 +39,7 @@ def test_file_changed_meanwhile_stops_everything(tmp_path):
     plan = InstallPlan((FileChange("a", None, b"a"), FileChange("b", b"old", b"new")))
     (tmp_path / "b").write_bytes(b"edited")
     with pytest.raises(BadInput, match="b was changed meanwhile"):
-        carry_out.install(Tree(tmp_path), tmp_path / "state", InstallRecord(), plan)
+        carry_out.install(Tree(tmp_path), tmp_path / "state", plan)
     assert not (tmp_path / "a").exists()
 
 

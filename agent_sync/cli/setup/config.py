@@ -18,6 +18,7 @@ from agent_sync.settings.sources import LARGEST, from_text, parsed_toml, user_fi
 from agent_sync.system import clock, files
 from agent_sync.worktree import SETTINGS_NAME
 
+LOCK_NAME, LOCK_WAIT = "settings.lock", 20.0
 
 @click.group("config")
 def command() -> None:
@@ -95,9 +96,11 @@ def set_one(key: str, value: str, *, for_user: bool) -> None:
     file = user_file(environment) if for_user else Path(place.settings_file)
     if file is None:
         raise BadConfig("There is no home directory, so no file of your own.", helps="set HOME or XDG_CONFIG_HOME")
-    content = _changed_file(file, table, name, read, may_be_link=for_user)
     files.make_directory(file.parent, mode=0o755)
-    files.write_atomic(file.resolve() if for_user else file, content, mode=files.REPOSITORY)
+    lock = file.with_suffix(".lock") if for_user else Path(place.state_dir) / LOCK_NAME
+    with files.locked(lock, wait=LOCK_WAIT, doing=f"setting {key}"):
+        content = _changed_file(file, table, name, read, may_be_link=for_user)
+        files.write_atomic(file.resolve() if for_user else file, content, mode=files.REPOSITORY)
     if not for_user:
         written = [
             one for one in requests_in(parsed_toml(content, file=str(file)), source=SETTINGS_NAME) if one.key == key

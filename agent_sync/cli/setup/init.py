@@ -57,21 +57,20 @@ def command(*, yes: bool, claude_md: bool, settings_only: bool | None, dry_run: 
     """
     context = context_here()
     tree, shared = Tree(Path(context.place.root)), Path(context.place.shared_dir)
-    record = records.load(shared)
     may_ask = not yes and not dry_run
     choice = Choice(
         with_hooks=_writes_hooks(context, settings_only=settings_only),
         with_claude_md=claude_md,
         atlas_home=home_elsewhere(context.environment),
     )
-    plan = installation(tree.read, record, lambda: starter(_findings(context, may_ask=may_ask)), choice)
+    plan = installation(tree.read, records.load(shared), lambda: starter(_findings(context, may_ask=may_ask)), choice)
     show(plan)
     if not plan.changes:
         click.echo("Nothing to do: everything is set up.")
     elif dry_run:
         click.echo("Nothing was written (--dry-run).")
     elif ask_consent("Write these changes?", yes=yes, command="agent-sync init"):
-        carry_out.install(tree, shared, record, plan)
+        carry_out.install(tree, shared, plan)
         _approve(context, plan)
         tell_done(plan)
         click.echo(NEXT)

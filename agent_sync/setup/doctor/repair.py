@@ -17,15 +17,14 @@ from agent_sync.worktree import Place
 def repair(place: Place, environment: Mapping[str, str]) -> InstallPlan:
     """Write what is missing or outdated of hooks, pages, rules and ignore lines, and return what was written."""
     tree, shared = Tree(Path(place.root)), Path(place.shared_dir)
-    record = records.load(shared)
     choice = Choice(
         with_hooks=not _has_hooks_elsewhere(place, environment),
         with_settings=False,
         atlas_home=home_elsewhere(environment),
     )
-    plan = installation(tree.read, record, str, choice)
+    plan = installation(tree.read, records.load(shared), str, choice)
     if plan.changes:
-        carry_out.install(tree, shared, record, plan)
+        carry_out.install(tree, shared, plan)
     return plan
 
 

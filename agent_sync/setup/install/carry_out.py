@@ -5,7 +5,6 @@ from pathlib import Path
 from agent_sync.errors import BadInput
 from agent_sync.setup.install import record as records
 from agent_sync.setup.install.plan import InstallPlan
-from agent_sync.setup.install.record import InstallRecord
 from agent_sync.setup.install.tree import Tree
 from agent_sync.system import files
 from agent_sync.task.claim.exclude import LOCK_NAME
@@ -13,14 +12,15 @@ from agent_sync.task.claim.exclude import LOCK_NAME
 LOCK_WAIT_S = 5.0
 
 
-def install(tree: Tree, shared: Path, record: InstallRecord, plan: InstallPlan) -> None:
+def install(tree: Tree, shared: Path, plan: InstallPlan) -> None:
     """Write what is missing.
 
     An entry about a file that a crash kept from being written says nothing about any file, so the record goes first.
     """
     new = tuple(change.written for change in plan.changes if change.written)
     with files.locked(shared / LOCK_NAME, wait=LOCK_WAIT_S, doing="setting agent-sync up"):
-        records.save(shared, record.with_entries(new))
+        # Another worktree may have been set up since the plan was made.
+        records.save(shared, records.load(shared).with_entries(new))
         _write(tree, plan)
 
 
