@@ -19,7 +19,8 @@ class Memory:
 
     def __init__(self, place: Place) -> None:
         self._claims = Path(place.shared_dir) / "claims.json"
-        self._looks = Path(place.state_dir) / "looks.json"
+        # In the main checkout `looks.json` is what all worktrees share.
+        self._looks = Path(place.state_dir) / "branch-looks.json"
 
     def own_ids(self) -> frozenset[str]:
         """Return the agent ids of the claims this clone has made."""
@@ -27,8 +28,7 @@ class Memory:
 
     def remember_claim(self, issue: int, agent_id: str) -> None:
         """Remember a claim as ours."""
-        with files.locked(self._claims.with_suffix(".lock"), wait=LOCK_WAIT, doing="remembering a claim"):
-            _write(self._claims, _read(self._claims) | {str(issue): agent_id})
+        _remember(self._claims, str(issue), agent_id, doing="remembering a claim")
 
     def agent_of(self, issue: int) -> str | None:
         """Return under which name this clone claimed an issue."""
@@ -45,7 +45,7 @@ class Memory:
 
     def remember_look(self, branch: str, at: datetime) -> None:
         """Remember that the pull request of a branch was asked for."""
-        _write(self._looks, _read(self._looks) | {branch: at.isoformat()})
+        _remember(self._looks, branch, at.isoformat(), doing="remembering a look at a branch")
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def _read(path: Path) -> dict[str, Any]:
     return values if isinstance(values, dict) else {}
 
 
-def _write(path: Path, values: dict[str, Any]) -> None:
-    files.state_directory(path.parent)
-    newest = dict(list(values.items())[-KEPT:])
-    files.write_atomic(path, json.dumps(newest).encode(), after_cut=AfterPowerCut.EITHER)
+def _remember(path: Path, key: str, value: str, *, doing: str) -> None:
+    with files.locked(path.with_suffix(".lock"), wait=LOCK_WAIT, doing=doing):
+        newest = dict(list((_read(path) | {key: value}).items())[-KEPT:])
+        files.write_atomic(path, json.dumps(newest).encode(), after_cut=AfterPowerCut.EITHER)

@@ -18,7 +18,7 @@ from agent_sync.system import clock
 MANY = 10 if PROVE else 3
 WAKE = 2
 # What a look of its own asks for, and what a shared one does.
-ALONE, TOGETHER = "Poll", "Claims"
+ALONE, TOGETHER, BRANCH = "Poll", "Claims", "BranchPull"
 
 
 @pytest.fixture
@@ -107,7 +107,11 @@ def test_watchers_ask_once_and_only_what_has_moved_is_asked_for_alone(theatre, o
     worktrees = opened(MANY)
     with ExitStack() as stack:
         watchers = watched(stack, worktrees)
+        theatre.git("switch", "-q", "-c", "side")
+        theatre.hook("on-idle")
+        assert BRANCH in theatre.operations()
         look_together_at_different_moments(theatre, watchers)
+        keep_looks_at_branches_apart(theatre)
         look_alone_after_an_edit(theatre, watchers[0])
         failed, others = watchers[-1], watchers[:-1]
         wake_by_a_failure(theatre, failed, others)
@@ -123,6 +127,13 @@ def look_together_at_different_moments(theatre, watchers):
     have_looked(watchers, now)
     assert looks(theatre) == [TOGETHER]
     assert len({watcher.looked_at for watcher in watchers}) == 1
+
+
+def keep_looks_at_branches_apart(theatre):
+    """The main checkout, which holds no claim, remembers when it asked for the pull request of its own branch."""
+    theatre.stage.control("DELETE", "requests")
+    theatre.hook("on-idle")
+    assert theatre.operations() == []
 
 
 def look_alone_after_an_edit(theatre, watcher):

@@ -61,7 +61,7 @@ def meet_event(content: bytes) -> None:
 
 def meet_state(place: Place, content: bytes) -> None:
     """Notices, memory and spool are used or forgotten; what is used has the right kind."""
-    for name in ("outbox.json", "claims.json", "looks.json", "spool.on-stop", "spool.on-prompt"):
+    for name in ("outbox.json", "claims.json", "branch-looks.json", "spool.on-stop", "spool.on-prompt"):
         (Path(place.state_dir) / name).write_bytes(content)
     box, memory = Outbox(place), Memory(place)
     assert all(type(notice.text) is type(notice.id) is str for notice in box.waiting())
