@@ -20,6 +20,7 @@ from agent_sync.worktree import SETTINGS_NAME
 
 LOCK_NAME, LOCK_WAIT = "settings.lock", 20.0
 
+
 @click.group("config")
 def command() -> None:
     """List, read and change settings.
