@@ -335,10 +335,11 @@ def test_rate_limit_pauses_the_claim(workshop):
     workshop.hold(claim(Phase.DONE, pr_number=107))
     workshop.github.failing["closing"] = RateLimited("slow down", until=until)
     workshop.drive()
-    assert until == workshop.claim.not_before
+    back_at = workshop.claim.not_before
+    assert until <= back_at <= until + timedelta(minutes=1)
     workshop.github.calls.clear()
     looked = workshop.drive()
-    assert (True, until) == (looked.was_idle, looked.due)
+    assert (True, back_at) == (looked.was_idle, looked.due)
     assert workshop.github.calls == []
     assert len(workshop.said) == 1
 
@@ -350,7 +351,7 @@ def test_limits_that_follow_one_another_are_one_notice(workshop, ago, times):
     workshop.hold(claim(Phase.DONE, pr_number=107, not_before=now - ago))
     workshop.github.failing["closing"] = RateLimited("slow down", until=now + timedelta(minutes=1))
     workshop.drive()
-    assert workshop.claim.not_before == now + timedelta(minutes=1)
+    assert timedelta(0) <= workshop.claim.not_before - (now + timedelta(minutes=1)) <= timedelta(seconds=6)
     assert len(workshop.said) == times
 
 

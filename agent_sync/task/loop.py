@@ -138,7 +138,7 @@ def _rounds(context: Context, trigger: Trigger, facts: Facts) -> None:
             facts = _ask_needed(context, trigger, before, facts)
             claim, facts, is_over = _round(context, trigger, claim=before, facts=facts)
         except RateLimited as limit:
-            _settle(context, trigger, PauseNoted(limit.until), claim=before, facts=facts)
+            _settle(context, trigger, PauseNoted(limit.until, clock.now()), claim=before, facts=facts)
             return
         except ClaimGone:
             return

@@ -138,9 +138,9 @@ def _is_due(one: _Watched, now: datetime) -> bool:
     claim, backoff = one.claim, one.context.settings.checks.backoff_s
     if claim.pr_number is None or claim.last_check_poll is None or claim.closed_unmerged or not claim.may_act:
         return False
-    is_paused = claim.not_before is not None and now < claim.not_before
-    left = next_poll_at(claim, now, backoff) - now
-    return not is_paused and left <= timedelta(seconds=backoff * TAKEN_ALONG)
+    # After a limit each comes back at its own moment; the first one asks for all.
+    due = max(next_poll_at(claim, now, backoff), claim.not_before or now)
+    return due - now <= timedelta(seconds=backoff * TAKEN_ALONG)
 
 
 def _judged(one: _Watched, seen: ClaimsSeen, before: Look | None, now: datetime) -> Look:
@@ -152,7 +152,8 @@ def _judged(one: _Watched, seen: ClaimsSeen, before: Look | None, now: datetime)
         return Look(_version(claim), now, is_as_known=False, in_a_row=in_a_row)
     pull = replace(issue.pull, issue=IssueSeen(issue.is_open, issue.assignees, seen.viewer))
     facts = Facts(now, one.context.settings, told=one.told, remote=one.remote, pull=pull)
-    return Look(_version(claim), now, is_as_known=is_as_known(claim, facts), in_a_row=in_a_row)
+    is_known = is_as_known(claim.model_copy(update={"not_before": None}), facts)
+    return Look(_version(claim), now, is_as_known=is_known, in_a_row=in_a_row)
 
 
 def _version(claim: Claim) -> str:

@@ -2,11 +2,13 @@
 
 import json
 import time
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from support.stage import agent, human
 
 AT_ONCE = {"AGENT_SYNC_CHECKS_BACKOFF_S": "0"}
+MINUTE = timedelta(minutes=1)
 LIMITS = ("primary_limit", "secondary_limit", "status:429")
 OUTAGES = ("drop_before", "status:502", "garbage", "truncate", "timed_out")
 
@@ -54,6 +56,25 @@ def test_a_limit_pauses_and_is_said_once(opened):
         assert f'{number} FAILED — "unit"' in agent(event(opened, "on-idle", session_id=limit)), limit
         assert opened.stage.claim().get("not_before") is None
         opened.stage.act("add_check", pull=45, name=f"unit {number}", conclusion="failure")
+
+
+def test_agents_come_back_one_after_the_other(opened):
+    """Ten agents that meet the same limit do not come back in the same second, and none before its end.
+
+    What each reads is its own moment; meeting the limit again does not move it by more.
+    """
+    shifts = []
+    for number in range(10):
+        opened.edit_claim(agent_id=f"octo-{number}", not_before=None)
+        opened.fault("secondary_limit", times=50)
+        began = datetime.now(UTC)
+        paused = event(opened, "on-idle", session_id=f"s{number}")
+        until = datetime.fromisoformat(opened.stage.claim()["not_before"])
+        assert began + MINUTE <= until <= datetime.now(UTC) + MINUTE + timedelta(seconds=6), number
+        assert f"is paused until {until:%H:%M:%S} UTC" in human(paused), number
+        shifts.append((until - began - MINUTE).total_seconds())
+    assert max(shifts) - min(shifts) > 2
+    assert len({int(shift * 2) for shift in shifts}) > 3
 
 
 def test_an_outage_is_said_once_and_loses_nothing(opened):

@@ -8,7 +8,7 @@ from typing import Self
 
 import pytest
 from support.clones import with_variables
-from support.neighbours import INSIDE, SESSION, claimed, new_issues, wait_until
+from support.neighbours import INSIDE, SESSION, claimed, new_issues, state_of, wait_until
 from support.prove import PROVE
 from support.sessions import Client
 from support.stage import Theatre
@@ -116,6 +116,7 @@ def test_watchers_ask_once_and_only_what_has_moved_is_asked_for_alone(theatre, o
         failed, others = watchers[-1], watchers[:-1]
         wake_by_a_failure(theatre, failed, others)
         pause_together(theatre, others)
+        come_back_together(theatre, others)
 
 
 def look_together_at_different_moments(theatre, watchers):
@@ -168,4 +169,20 @@ def pause_together(theatre, watchers):
     theatre.fault("secondary_limit", operation=TOGETHER)
     look_at([watcher.worktree for watcher in watchers], ago(116))
     wait_until(lambda: all(watcher.worktree.stage.claim().get("not_before") for watcher in watchers))
+    assert looks(theatre) == [TOGETHER]
+
+
+def come_back_together(theatre, watchers):
+    """After the pause the first one to come back asks for all, who each come back at a moment of their own."""
+    looks_file = theatre.stage.root / ".git" / "agentsync" / "looks.json"
+    looks_file.write_text(json.dumps(json.loads(looks_file.read_text()) | {"paused_until": None}))
+    theatre.stage.control("DELETE", "requests")
+    now = clock.now()
+    for number, watcher in enumerate(watchers):
+        moments = {"last_check_poll": ago(118), "not_before": now + timedelta(seconds=3 + 3 * number)}
+        edited = watcher.worktree.stage.claim() | {name: moment.isoformat() for name, moment in moments.items()}
+        # An edit of the file alone cannot put a pause in.
+        for file in state_of(watcher.worktree) / "claim.base.json", watcher.worktree.stage.root / ".agent-claim.json":
+            file.write_text(json.dumps(edited))
+    have_looked(watchers, now)
     assert looks(theatre) == [TOGETHER]

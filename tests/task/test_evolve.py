@@ -1,3 +1,4 @@
+import itertools
 from datetime import timedelta
 
 import pytest
@@ -36,7 +37,7 @@ OUTCOMES = [
     a.PullReopened(pull()),
     DriftNoted(pull(), DriftSeen(base="develop")),
     f.PullUnmoved(NOW),
-    a.PauseNoted(NOW),
+    a.PauseNoted(NOW, NOW),
     a.HandedOff("s", "b", draft=False, status="In Review"),
     a.Consented(even_unmerged=True),
     a.TaskClosed(),
@@ -140,10 +141,25 @@ def test_fields_that_change_together(phase, outcome, expected):
 
 def test_a_pause_ends_with_the_next_success():
     """The moment GitHub named is forgotten as soon as something worked again."""
-    paused = evolve(claim(), a.PauseNoted(NOW + timedelta(minutes=1)))
-    assert paused.not_before == NOW + timedelta(minutes=1)
+    paused = evolve(claim(), a.PauseNoted(NOW + timedelta(minutes=1), NOW))
+    assert paused.not_before >= NOW + timedelta(minutes=1)
     assert evolve(paused, a.CardMoved("x")).not_before is None
     assert evolve(paused, a.Said(NOTICE)).not_before is not None
+
+
+@pytest.mark.parametrize(
+    ("wait_s", "most_s"), [(0, 5), (10, 5), (60, 6), (300, 30), (600, 60), (3600, 60)], ids=lambda value: f"{value} s"
+)
+def test_agents_come_back_after_the_limit_one_after_the_other(wait_s, most_s):
+    """Each agent has its own moment, always the same: up to a tenth of the wait later, within bounds."""
+    pause = a.PauseNoted(NOW + timedelta(seconds=wait_s), NOW)
+    agents = [claim(agent_id=f"octo-{number}", issue_number=number) for number in range(1, 101)]
+    moments = [evolve(agent, pause).not_before for agent in agents]
+    assert moments == [evolve(agent, pause).not_before for agent in agents]
+    shifts = sorted((moment - pause.until).total_seconds() for moment in moments)
+    assert 0 <= shifts[0] < most_s * 0.2
+    assert most_s * 0.8 < shifts[-1] <= most_s
+    assert max(later - sooner for sooner, later in itertools.pairwise(shifts)) < most_s * 0.2
 
 
 def test_a_new_attempt_forgets_why_the_last_one_failed():

@@ -231,6 +231,7 @@ class PauseNoted:
     """GitHub asked not to be called for a while."""
 
     until: datetime
+    at: datetime
 
 
 @dataclass(frozen=True)

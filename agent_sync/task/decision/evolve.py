@@ -1,7 +1,8 @@
 """What follows from an outcome: the next claim (nothing else writes the phase), and the sentences to be said."""
 
+import hashlib
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import assert_never
 
 from agent_sync.task.claim.drift_seen import NO_DRIFT, DriftSeen
@@ -49,6 +50,8 @@ from agent_sync.task.failures.failure import fingerprint_of
 
 # A pause that follows another one so soon is the same trouble.
 SAME_PAUSE = timedelta(hours=1)
+# After a limit agents come back within this part of the wait, one after the other, but for so many seconds.
+SPREAD, LEAST_SPREAD, MOST_SPREAD = 0.1, timedelta(seconds=5), timedelta(seconds=60)
 
 
 class ImpossibleTransition(Exception):
@@ -99,8 +102,8 @@ def _changes(claim: Claim, outcome: Outcome) -> dict[str, object]:  # noqa: PLR0
             return {"feedback": feedback_of(pull, wake=wake, remote=remote)}
         case Consented(even_unmerged):
             return {"close_unmerged": even_unmerged, "withheld": None}
-        case PauseNoted(until):
-            return {"not_before": until}
+        case PauseNoted():
+            return {"not_before": _back_at(claim, outcome)}
         case BranchPushed() | LeaseLost() | LeftOnHook():
             return _with_lease(claim, outcome)
         case (
@@ -109,6 +112,14 @@ def _changes(claim: Claim, outcome: Outcome) -> dict[str, object]:  # noqa: PLR0
             return {}
         case _:
             assert_never(outcome)
+
+
+def _back_at(claim: Claim, pause: PauseNoted) -> datetime:
+    """Return when this claim asks GitHub again: a while after the limit's end that is always the same for it."""
+    spread = min(max(SPREAD * (pause.until - pause.at), LEAST_SPREAD), MOST_SPREAD)
+    name = f"{claim.agent_id} {claim.issue_number} {claim.lease.nonce if claim.lease else ''}"
+    share = int(hashlib.sha256(name.encode(errors="backslashreplace")).hexdigest()[:8], 16) / 0xFFFFFFFF
+    return pause.until + share * spread
 
 
 def _with_drift(claim: Claim, **changes: object) -> dict[str, object]:
