@@ -14,9 +14,10 @@ from agent_sync.leases.refs.compare_and_swap import (
     SwapPlan,
     Tried,
     failed_try,
+    is_pruned,
     written_updates,
 )
-from agent_sync.leases.refs.values import PushResult, RefTransport
+from agent_sync.leases.refs.values import Pushed, PushResult, RefTransport, RefUpdate
 from agent_sync.leases.results import ClaimSeen, Doubt, LeaseChange, LeaseOutcome, Unknown
 
 
@@ -67,8 +68,9 @@ def _swap(
     """Swap what is planned, all that is meant on disk before; return how each ended."""
     if not orders:
         return {}
-    updates = {order.issue: written_updates(transport, order, plans[order.issue]) for order in orders}
-    pushed = transport.swap_each([updates[order.issue][0] for order in orders])
+    updates, pushed = _swap_written(transport, orders, plans)
+    if any(map(is_pruned, pushed)):
+        updates, pushed = _swap_written(transport, orders, plans)
     ended: dict[int, Swapped[Lease] | Tried[Lease]] = {}
     for order, one in zip(orders, pushed, strict=True):
         plan, own = plans[order.issue], updates[order.issue]
@@ -76,6 +78,13 @@ def _swap(
         failure = failed_try(plan, own, one, tried.get(order.issue))
         ended[order.issue] = Swapped(plan.value, own, one) if has_landed else failure
     return ended
+
+
+def _swap_written(
+    transport: RefTransport, orders: Sequence[HolderOrder], plans: dict[int, SwapPlan[Lease]]
+) -> tuple[dict[int, tuple[RefUpdate, ...]], tuple[Pushed, ...]]:
+    updates = {order.issue: written_updates(transport, order, plans[order.issue]) for order in orders}
+    return updates, transport.swap_each([updates[order.issue][0] for order in orders])
 
 
 def _first_looks(transport: RefTransport, orders: Sequence[HolderOrder]) -> dict[int, ClaimSeen]:

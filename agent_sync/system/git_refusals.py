@@ -23,6 +23,12 @@ _SIGN_IN = pattern(
     r"|invalid username or token|no anonymous write access|host key verification failed|repository not found",
     re.IGNORECASE,
 )
+# How git says that this clone lacks an object, by whichever command notices.
+_NO_OBJECT = pattern(
+    r"(?:\b(?:bad|missing|nonexistent) (?:[a-z]+ )?object|not a valid object(?: name)?|unable to read(?: tree)?)"
+    r":? [('\"]?[0-9a-f]{40}",
+    re.IGNORECASE,
+)
 # What the server says line by line, and what git itself makes of it.
 _REMOTE_LINE = pattern(r"^remote:[ \t]?", re.MULTILINE)
 
@@ -76,6 +82,11 @@ def is_sign_in_trouble(said: str) -> bool:
 def is_unreachable(said: str) -> bool:
     """Tell whether nobody answered at all."""
     return bool(_NOT_THERE.search(said)) and not _SIGN_IN.search(said)
+
+
+def is_object_missing(said: str) -> bool:
+    """Tell whether git lacks an object; one that no ref had yet may have been removed by `git gc --prune=now`."""
+    return bool(_NO_OBJECT.search(said))
 
 
 def rule_help(rule: PushRule) -> str:

@@ -6,6 +6,7 @@ from support.leases import CLAIMS, git
 from agent_sync.leases.refs.git_pushes import push
 from agent_sync.leases.refs.git_refs import write_commit
 from agent_sync.leases.refs.values import NewCommit, PushResult, RefUpdate
+from agent_sync.system.git_refusals import is_object_missing
 
 REF = f"{CLAIMS}7"
 
@@ -44,3 +45,22 @@ def test_nobody_there(bare):
     git_of = bare.worker("ann").git
     commit = write_commit(git_of, NewCommit("first"))
     assert push(git_of, f"{bare.address}-gone", [RefUpdate(REF, "", commit)]).result is PushResult.SILENT
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (f"fatal: bad object {'a1' * 20}", True),
+        (f"fatal: bad tree object {'a1' * 20}", True),
+        (f"fatal: missing object {'a1' * 20} for refs/agentsync/hooks/main/w1", True),
+        (f"fatal: prepare: cannot update ref 'x': trying to write ref 'x' with nonexistent object {'a1' * 32}", True),
+        (f"fatal: Not a valid object name: '{'a1' * 20}'", True),
+        (f"fatal: unable to read {'a1' * 20}", True),
+        ("fatal: Not a valid object name main", False),
+        ("fatal: unable to read askpass response", False),
+        ("error: src refspec main does not match any", False),
+    ],
+)
+def test_missing_object_is_recognised(said, expected):
+    """Only an object that is named counts: a name that git does not know is something else."""
+    assert is_object_missing(said) is expected

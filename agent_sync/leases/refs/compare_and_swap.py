@@ -1,14 +1,19 @@
 """The one engine that changes refs: look, decide, swap all at once, and decide again from what is there then."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Generic, TypeVar
 
+from agent_sync.errors import GitFailed
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.refs.values import BranchHead, NewCommit, Pushed, PushResult, RefTransport, RefUpdate
+from agent_sync.system.git_refusals import is_object_missing
 
 PAUSE_S = 0.1
 _SETTLED = frozenset({PushResult.LANDED, PushResult.BRANCH_REFUSED})
+_PRUNED = "git gc has removed an object that was about to be pushed; run the same command again"
 SeenT = TypeVar("SeenT")
 PlannedT = TypeVar("PlannedT")
 AnswerT = TypeVar("AnswerT")
@@ -82,20 +87,47 @@ class RefOrder(Generic[SeenT, PlannedT, AnswerT]):
 
 def compare_and_swap(transport: RefTransport, order: RefOrder[SeenT, PlannedT, AnswerT]) -> Swapped[PlannedT] | AnswerT:
     """Carry out an order; whoever loses a race decides again from what is there then."""
-    seen, tried = order.first_look(transport), None
+    seen, tried = _looked(transport, order.first_look), None
     while True:
         plan = order.decide(seen, tried)
         if not isinstance(plan, SwapPlan):
             return plan
-        updates = written_updates(transport, order, plan)
-        pushed = transport.swap(updates, plan.branch)
+        updates, pushed = _swap_written(transport, order, plan)
         if pushed.result in _SETTLED:
             return Swapped(plan.value, updates, pushed)
         tried = failed_try(plan, updates, pushed, tried)
         transport = order.after_failure(transport, tried)
         # Others, and a server in trouble, get a moment before the next attempt.
         time.sleep(PAUSE_S * (tried.number - 1))
-        seen = order.look_after(transport, tried)
+        seen = _looked(transport, partial(order.look_after, tried=tried))
+
+
+def _looked(transport: RefTransport, look: Callable[[RefTransport], SeenT]) -> SeenT:
+    """Look, and once more where `git gc` has removed what was just fetched."""
+    try:
+        return look(transport)
+    except GitFailed as error:
+        if not is_object_missing(str(error)):
+            raise
+        return look(transport)
+
+
+def _swap_written(
+    transport: RefTransport, order: RefOrder[SeenT, PlannedT, AnswerT], plan: SwapPlan[PlannedT]
+) -> tuple[tuple[RefUpdate, ...], Pushed]:
+    """Write the commits of a plan and swap them in."""
+    updates = written_updates(transport, order, plan)
+    pushed = transport.swap(updates, plan.branch)
+    if is_pruned(pushed):
+        # Written again they are the same commits, and a swap checks what it replaces.
+        updates = written_updates(transport, order, plan)
+        pushed = transport.swap(updates, plan.branch)
+    return updates, replace(pushed, text=f"{_PRUNED} ({pushed.text})") if is_pruned(pushed) else pushed
+
+
+def is_pruned(pushed: Pushed) -> bool:
+    """Tell whether a swap has failed because `git gc --prune=now` removed a commit that no ref had yet."""
+    return pushed.result not in _SETTLED and is_object_missing(pushed.text)
 
 
 def written_updates(
