@@ -1,6 +1,9 @@
 """What the next session is told, and what survives its first prompt: through real hook processes."""
 
 import json
+import shlex
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -193,6 +196,47 @@ def test_second_live_session_is_warned(claimed):
         told = started(client)
     assert "State: recovering" in told
     assert "A human must act" not in told
+
+
+# A client of the kind Claude Code is, whose only event is the start of a session.
+STARTING = """
+import subprocess, sys
+given = '{"session_id": "s1", "source": "startup"}'
+sys.stdout.write(subprocess.run(["sh", "-c", sys.argv[1]], input=given, text=True, capture_output=True).stdout)
+"""
+
+
+def test_shell_in_which_the_issue_was_claimed_is_no_other_session(theatre):
+    """`claim` typed in a shell, then the client started there or in another terminal: nobody is warned."""
+    command = f"{shlex.quote(sys.executable)} -m agent_sync"
+    start = shlex.join([sys.executable, "-c", STARTING, f"{command} session-start"])
+    shells = [
+        subprocess.Popen(
+            ["bash"],
+            cwd=theatre.stage.root,
+            env=theatre.stage.environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    with shells[0], shells[1]:
+        typed(shells[0], f"{command} claim 42")
+        assert record_of(theatre)["owner"]["pid"] == shells[0].pid
+        for shell in shells:
+            told = typed(shell, start)
+            assert "this worktree holds issue #42" in told
+            assert "another session" not in told, shells.index(shell)
+        for shell in shells:
+            shell.stdin.close()
+
+
+def typed(shell, line):
+    """Type a line into a shell that lives on; return what it prints."""
+    shell.stdin.write(f"{line}\necho; echo done\n")
+    shell.stdin.flush()
+    return "".join(iter(shell.stdout.readline, "done\n"))
 
 
 def test_validation_that_outlives_its_client_is_waited_for(claimed):

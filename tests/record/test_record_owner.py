@@ -12,6 +12,7 @@ from agent_sync.record.crash.owner import (
     Process,
     SystemProcesses,
     client_process,
+    is_other_session,
     is_transient_shell,
     owner_standing,
 )
@@ -99,6 +100,29 @@ def test_standing(recorded, machine, expected):
     for name, value in machine.items():
         setattr(proc, name, value)
     assert owner_standing(owner, proc) is expected
+
+
+SESSIONS: dict[str, tuple[tuple[str, ...], str, str, bool]] = {
+    "the client itself": (("claude", "-zsh"), "claude", "", False),
+    "the shell that started the client": (("claude", "-zsh"), "-zsh", "", False),
+    "a script that started the client": (("claude", "python3 run.py"), "python3 run.py", "", False),
+    "a session that started the client": (("claude", "claude --print"), "claude --print", "s0", True),
+    "a shell elsewhere": (("claude",), "bash -i", "", False),
+    "a client elsewhere": (("claude",), "claude --print", "", True),
+    "a session elsewhere": (("claude",), "claude --print", "s0", True),
+    "the same session elsewhere": (("claude",), "claude --print", "s1", False),
+}
+
+
+@pytest.mark.parametrize(("commands", "owner", "session_id", "expected"), SESSIONS.values(), ids=SESSIONS)
+def test_other_session(commands, owner, session_id, expected):
+    """Another client that lives is another session; whoever typed the claim and started this one is not."""
+    proc = family(*commands)
+    elsewhere = Process(7, 1, "70", tuple(owner.split()))
+    found = next((one for one in proc.processes.values() if " ".join(one.command) == owner), elsewhere)
+    proc.processes[found.pid] = found
+    known = Owner(pid=found.pid, started=f"{found.started}@pid:[1]", boot_id="boot-1", host="here")
+    assert is_other_session(known.model_copy(update={"session_id": session_id}), "s1", proc) is expected
 
 
 def test_shell_without_arguments_is_no_transient_shell():

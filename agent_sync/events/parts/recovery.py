@@ -35,13 +35,9 @@ def part(context: Context, event: HookEvent, _gate: object) -> EventPart:
 
 def _other_session(event: HookEvent, owner: "Owner") -> str:
     """Return a warning where another live session works on the same task in this worktree."""
-    from agent_sync.record.crash.owner import SystemProcesses, client_process, owner_standing
-    from agent_sync.record.machine.states import OwnerStanding
+    from agent_sync.record.crash.owner import SystemProcesses, is_other_session
 
-    proc = SystemProcesses()
-    own = client_process(proc)
-    is_other = (owner.pid, owner.started) != (own.pid, own.started) and owner.session_id != event.session_id
-    if not is_other or owner.has_left or owner_standing(owner, proc) is not OwnerStanding.ALIVE:
+    if not is_other_session(owner, event.session_id, SystemProcesses()):
         return ""
     return (
         f"agent-sync: another session (process {owner.pid}) works on this task in this worktree and is still running. "

@@ -173,6 +173,24 @@ def is_above(owner: Owner, proc: ProcReader) -> bool:
         return False
 
 
+def is_other_session(owner: Owner, session_id: str, proc: ProcReader) -> bool:
+    """Tell whether an owner is another session that lives, and no shell or script in which the issue was claimed."""
+    own = client_process(proc)
+    if (owner.pid, owner.started) == (own.pid, own.started) or owner.session_id == session_id or owner.has_left:
+        return False
+    if owner_standing(owner, proc) is not OwnerStanding.ALIVE:
+        return False
+    return bool(owner.session_id) or not (is_above(owner, proc) or _is_shell(owner.pid, proc))
+
+
+def _is_shell(pid: int, proc: ProcReader) -> bool:
+    try:
+        found = proc.process(pid)
+    except ProcessHidden:
+        return False
+    return found is not None and _program(found.command) in SHELLS
+
+
 def owner_standing(owner: Owner, proc: ProcReader) -> OwnerStanding:
     """Return whether an owner lives; its number alone proves nothing, since numbers are used again."""
     if owner.host and owner.host != proc.host:
