@@ -8,6 +8,7 @@ from pathlib import Path
 
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError
+from agent_sync.gateway.transport.remotes import base_branch
 from agent_sync.quiet import answer as quiet
 from agent_sync.record.crash.advice import resumed_after_crash
 from agent_sync.record.disk.contents import NO_OCCASION, Occasion, UnreadInput
@@ -40,6 +41,7 @@ from agent_sync.record.machine.templates import TaskStart
 from agent_sync.record.observe.activity import with_git_activity
 from agent_sync.record.observe.checkpoints import (
     NewCheckpoint,
+    branch_checkpoint,
     interval_at,
     is_wanted,
     step_checkpoint,
@@ -223,7 +225,7 @@ def _up_to_date(
         record = resumed_after_crash(record, now)
     if is_answer and record.state is RecordState.AWAITING_HUMAN and not (goal and goal.waits):
         record = with_move(record, RecordMove.HUMAN_RESUME, now)
-    before = record
+    before = record = _with_branch_found(context, record, now) if claim_here else record
     record = record_at_goal(record, goal, now) if goal else record
     record = with_output(_with_base_commit(context, record), occasion.said)
     if occasion.prompt:
@@ -238,6 +240,27 @@ def _up_to_date(
     if record.template == CLAIM_TO_CLOSE:
         record = with_claim(record, claim, is_ahead=_is_branch_ahead(context, claim))
     return with_progress_counted(with_work(_taken_up(record, now)))
+
+
+def _with_branch_found(context: Context, record: Record, now: datetime) -> Record:
+    """Note what is on the branch of a claim whose record begins: somebody has worked on it before."""
+    git, step = context.git, record.current_step
+    is_new = step is not None and step.started_at is not None and not step.base_commit and not record.checkpoints
+    base = _base_of_branch(context, record.branch) if is_new else ""
+    if step is None or not base or base == git_history.head_commit(git):
+        return record
+    record = record.model_copy(update={"current_step": step.model_copy(update={"base_commit": base})})
+    found = branch_checkpoint(git, base) if is_wanted(CheckpointCause.COMMIT, context.settings.record) else ()
+    return with_checkpoints(record, git, found, now, os.urandom) if found else with_files_touched(record, git)
+
+
+def _base_of_branch(context: Context, branch: str) -> str:
+    """Return the commit at which the branch that is checked out has left its base; empty where that is unknown."""
+    base, git = base_branch(context), context.git
+    there = git.remote_head_of(context.remotes.base, base) if base else None
+    if there is None or git.current_branch() != branch:
+        return ""
+    return git_history.merge_base(git, there, git_history.head_commit(git)) or ""
 
 
 def _branch_of(context: Context, record: Record) -> str:

@@ -162,11 +162,13 @@ def tree_status(git: Git) -> TreeStatus:
     return TreeStatus("" if branch == "(detached)" else branch, "" if head == "(initial)" else head, changed)
 
 
-def files_committed_since(git: Git, base: str, head: str = "HEAD") -> tuple[str, ...]:
-    """Return the files that commits up to `head` have changed since `base`; one that is gone says nothing."""
-    if not _COMMIT.fullmatch(base) or base == (git.commit_at(head) if head == "HEAD" else head):
+def files_committed_since(git: Git, base: str, head: str = "") -> tuple[str, ...]:
+    """Return the files that commits up to `head` or HEAD have changed since `base`; one that is gone says nothing."""
+    head = head or git.commit_at("HEAD") or "HEAD"
+    if not _COMMIT.fullmatch(base) or base == head:
         return ()
-    arguments = ("diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", base, head)
+    # Named in full, in words whose answer is remembered.
+    arguments = ("diff-tree", "-r", "--name-only", "--no-renames", "-z", base, head)
     return tuple(name for name in git.ask(*arguments, *_OWN_FILES_APART).stdout.split("\0") if name)
 
 

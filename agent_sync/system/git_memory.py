@@ -19,7 +19,9 @@ from agent_sync.worktree import GIT_ANSWERS, Place
 
 # A question about objects alone, named in full, has one answer for ever.
 _OBJECT = pattern(r"\^?[0-9a-f]{40}(?:[0-9a-f]{24})?(?:\^\{(?:tree|commit)\}|:.*)?", re.DOTALL)
-_ABOUT_OBJECTS = frozenset({"ls-tree", "cat-file", "merge-base", "rev-list", "rev-parse"})
+_ABOUT_OBJECTS = frozenset({"ls-tree", "diff-tree", "cat-file", "merge-base", "rev-list", "rev-parse"})
+# How many objects are named before the paths.
+_BEFORE_PATHS = {"ls-tree": 1, "diff-tree": 2}
 # What only looks, or stores objects that nothing points to: after anything else nothing but objects is as it was.
 _LOOKING = frozenset({
     "cat-file", "check-ignore", "commit-tree", "diff", "diff-files", "diff-tree", "for-each-ref", "hash-object", "log",
@@ -30,8 +32,8 @@ _FEW, _SMALL = 20, 1 << 20
 _CONFIG_QUESTIONS = (("remote", "-v"), ("config", "--get"))
 # A branch that is made, followed or deleted says nothing about remotes.
 _BRANCH_SECTION = pattern(r"^[ \t]*\[branch [^\n]*\n(?:(?![ \t]*\[)[^\n]*\n)*", re.MULTILINE)
-# Across processes: which files are tracked, what is in a commit, and which tree it has.
-_NOTED = frozenset({"ls-files", "ls-tree", "rev-parse"})
+# Across processes: which files are tracked, what is in a commit, what has changed between two, and which tree it has.
+_NOTED = frozenset({"ls-files", "ls-tree", "diff-tree", "rev-parse"})
 _MOST_NOTED, _LONGEST_NOTED = 40, 4000
 _Notes = dict[str, list[str]]
 
@@ -150,7 +152,7 @@ def _without_options(arguments: Sequence[str]) -> list[str]:
 def _lasting_sight(place: Place, arguments: Sequence[str], programs: int) -> str:
     if arguments[0] in _ABOUT_OBJECTS:
         asked = [word for word in arguments[1:] if not word.startswith("-") and word != "blob"]
-        revisions = asked[:1] if arguments[0] == "ls-tree" else asked
+        revisions = asked[: _BEFORE_PATHS.get(arguments[0])]
         return _FOR_EVER if revisions and all(map(_OBJECT.fullmatch, revisions)) else ""
     if arguments[0] == "ls-files":
         # With these two it is known which files are tracked.

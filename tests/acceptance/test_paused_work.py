@@ -74,6 +74,7 @@ def test_next_session_learns_input_resume_point_and_how_to_restore(theatre):
     assert "c-7" in told
     assert "c-7" in page
     assert "Lock added" in page
+    assert f"### Commits Found On The Branch\n- `{first.git('rev-parse', 'HEAD')[:7]} Lock`\n" in page
     subprocess.run(command, shell=True, cwd=second.stage.root, env=second.stage.environment, check=True)  # noqa: S602
     assert (second.stage.root / "cache.py").read_text() == "lock\nhalf\n"
     assert (second.stage.root / "new.txt").read_text() == "new\n"

@@ -1,11 +1,13 @@
 """The recovery record of a claim, from claim to close, through hooks and commands alone."""
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from support.clients import Client, shared_nursery
+from support.clones import SHORT, long_ago, taken_over, with_variables
 from support.stage import agent
 
 
@@ -239,6 +241,69 @@ def test_commits_in_a_worktree_of_its_own_are_checkpoints(theatre):
     there.command("handoff", "--summary", "Fix the race")
     found = json.loads(there.command("record", "checkpoints", "--json").stdout)
     assert [one["description"] for one in found if one["trigger"] == "git_commit"] == ["Commit: Lock the cache"]
+
+
+def two_commits(theatre):
+    """Commit twice on a claimed branch and push; return the short shas, the newest first."""
+    theatre.stage.commit("cache.py", "LOCK = 1\n", "Lock the cache")
+    theatre.stage.commit("test_cache.py", "assert LOCK\n", "Test the lock")
+    assert theatre.stage.command("push").status == 0
+    return [sha[:7] for sha in theatre.git("rev-list", "--max-count=2", "HEAD").split()]
+
+
+def tells_of_two_commits(there, newest, before):
+    """See that record, page and session tell of two commits that were on the branch when the record began."""
+    found = json.loads(there.stage.command("record", "checkpoints", "--json").stdout)
+    assert [(one["trigger"], one["git_commit"][:7], one["step_name"]) for one in found[:1]] == [
+        ("git_commit", newest, "implement")
+    ]
+    about = "2 commits found on the branch, the last: Test the lock"
+    assert found[0]["description"] == about
+    page = Recorded(there).page
+    listed = f"### Commits Found On The Branch\n- `{newest} Test the lock`\n- `{before} Lock the cache`\n"
+    assert listed in page
+    assert "### Files You Modified\n- `cache.py`\n- `test_cache.py`\n" in page
+    assert "There is none." not in page
+    assert found[0]["checkpoint_id"] in there.stage.command("status", "--offline").stdout
+    assert about in there.stage.command("record", "status").stdout
+    assert about in agent(there.hook("session-start", stdin='{"source": "startup", "session_id": "s9"}'))
+
+
+def test_take_over_and_restored_claim_tell_what_is_on_the_branch(theatre):
+    """Whoever continues a branch reads in HOOK.md which commits and files are there; the first checkpoint is that state.
+
+    Once the record was lost with the claim file, a restored claim begins another one, which says the same.
+    """
+    # Commits that are younger than the lease would keep others from taking it over.
+    old = with_variables(theatre, GIT_COMMITTER_DATE="2026-01-01T00:00:00Z", **SHORT)
+    with long_ago(theatre):
+        assert old.stage.command("claim", "42").status == 0
+        shas = two_commits(old)
+    new = taken_over(old)
+    tells_of_two_commits(new, *shas)
+    new.stage.commit("more.py", "x\n", "More")
+    new.hook("on-tool")
+    assert Recorded(new).triggers() == ["git_commit", "git_commit"]
+    assert Recorded(new).values["checkpoints"][-1]["description"] == "Commit: More"
+    new.git("reset", "-q", "--hard", "HEAD~1")
+    (new.stage.root / ".agent-claim.json").unlink()
+    shutil.rmtree(Recorded(new).home)
+    assert "Restored" in new.stage.command("claim", "42").stdout
+    tells_of_two_commits(new, *shas)
+
+
+def test_files_of_the_task_stay_on_the_page_in_every_step(recorded):
+    """Once a commit was seen, HOOK.md names its files, in whichever step, also where commits make no checkpoint."""
+    theatre = recorded.theatre
+    theatre.stage.commit("cache.py", "lock = True\n", "Add a lock")
+    named = "### Files You Modified\n- `cache.py`\n"
+    theatre.hook("on-tool", AGENT_SYNC_RECORD_ON_COMMIT="false", AGENT_SYNC_RECORD_ON_STEP_COMPLETE="false")
+    assert named in recorded.page
+    without = {"AGENT_SYNC_RECORD_ON_STEP_COMPLETE": "false", "AGENT_SYNC_RECORD_ON_PUSH": "false"}
+    with_variables(theatre, **without).stage.command("handoff", "--later", "--summary", "Fix the race")
+    assert (recorded.values["current_step"]["step_name"], named in recorded.page) == ("validate", True)
+    theatre.hook("on-stop")
+    assert (recorded.values["current_step"]["step_name"], named in recorded.page) == ("checks", True)
 
 
 def test_claim_that_is_closing_begins_no_record(tasks):

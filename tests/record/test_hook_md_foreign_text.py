@@ -43,8 +43,11 @@ def begins(text: str) -> Counter[str]:
 
 def states(text: str | None) -> list[Record]:
     """Return records in which HOOK.md says each of the things it can say."""
-    base = rich_record(text)
     why = text if text is not None else "reason"
+    base = rich_record(text)
+    # The commits that were on the branch are named too.
+    found = base.checkpoints[0].model_copy(update={"artifacts": (why,)})
+    base = base.model_copy(update={"checkpoints": (found, *base.checkpoints[1:])})
     recovery = {
         "detected_at": NOW,
         "crash_type": CrashType.SIGNAL,

@@ -197,7 +197,7 @@ def test_do_not_names_what_is_there_already():
 
 def test_long_lists_are_cut_and_say_so():
     """A file that is read at every start stays short."""
-    record = at_step("implement")
+    record = with_checkpoint(at_step("implement"), artifacts=tuple(f"{n:07x} Commit {n}" for n in range(13, 0, -1)))
     for _ in range(30):
         record = with_checkpoint(record)
     assert record.current_step is not None
@@ -207,6 +207,8 @@ def test_long_lists_are_cut_and_say_so():
     made = tuple(receipt(record, receipt_id=f"rcpt-{n}") for n in range(12))
     changes = {"current_step": step, "checkpoints_total": 90, "receipts": made, "receipts_total": 12}
     text = render(record.model_copy(update=changes), {})
+    assert "### Commits Found On The Branch\n- `000000d Commit 13`\n- `000000c Commit 12`\n" in text
+    assert "- `0000004 Commit 4`\n- and 3 more: run `git log`\n" in text
     for said in ("- and 10 more", "`f4` and 55 more", "70 earlier: run", "2 earlier: run", "**Attempt:** 1 (no limit)"):
         assert said in text
 

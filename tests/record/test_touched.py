@@ -10,6 +10,7 @@ from support.history import History, sh
 from agent_sync.errors import GitFailed
 from agent_sync.record.observe import checkpoints as limits
 from agent_sync.record.observe.checkpoints import (
+    branch_checkpoint,
     files_touched,
     quoted_path,
     snapshots,
@@ -50,6 +51,24 @@ def test_own_files_that_are_committed_do_not_count(history):
     base = history.head
     history.commit("Claim", name=".agent-claim.json")
     assert files_touched(history.git, base) == ()
+
+
+def test_commits_that_are_on_the_branch(history):
+    """The newest comes first, in one harmless line each; of very many the last ones are named, and that there are more."""
+    base = history.head
+    assert branch_checkpoint(history.git, base) == ()
+    history.commit("One", name="one.py")
+    (found,) = branch_checkpoint(history.git, base)
+    assert (found.trigger, found.commit) == ("git_commit", history.head)
+    assert found.description == "1 commit found on the branch, the last: One"
+    assert found.artifacts == (f"{history.head[:7]} One",)
+    secret = "ghp_" + "a1" * 18
+    for number in range(limits.MOST_COMMITS_FOUND):
+        sh(history.root, "commit", "-q", "--allow-empty", "-m", f"Use {secret}\r {number}")
+    (found,) = branch_checkpoint(history.git, base)
+    assert found.description.startswith("50 or more commits found on the branch, the last: Use")
+    assert (len(found.artifacts), found.artifacts[0][:7]) == (limits.MOST_COMMITS_FOUND, history.head[:7])
+    assert not [line for line in found.artifacts if secret in line or not line.isprintable()]
 
 
 @pytest.mark.parametrize("base", ["f" * 40, "--output=evil", "HEAD~9"])

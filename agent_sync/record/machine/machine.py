@@ -145,16 +145,19 @@ def _with_event(before: Record, after: Record, move: RecordMove, now: datetime, 
 
 
 def _context(record: Record, steps: tuple[TaskStep, ...], index: int) -> StepContext:
-    """Return the context of a step that is to begin; in a claim the prompt stays: it is about the whole issue."""
+    """Return the context of a step that is to begin; in a claim prompt and files stay: they are the whole issue's."""
     old = record.current_step
     # A claim that was killed before its first step takes as many attempts as any other.
     limit = old.max_attempts if old else 0 if record.template == CLAIM_TO_CLOSE else 3
     is_same = old is not None and (record.template == CLAIM_TO_CLOSE or old.step_index == index)
     prompt = old.prompt if old and is_same else ""
     step = steps[index]
-    return StepContext(
+    context = StepContext(
         step_name=step.name, step_index=index, attempt=step.attempts + 1, max_attempts=limit, prompt=prompt
     )
+    if old is None or record.template != CLAIM_TO_CLOSE:
+        return context
+    return context.model_copy(update={"base_commit": old.base_commit, "files_touched": old.files_touched})
 
 
 def _current(record: Record) -> StepContext:

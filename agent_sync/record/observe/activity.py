@@ -16,12 +16,14 @@ from agent_sync.record.machine.model import Record, ReflogPosition
 from agent_sync.record.machine.states import TERMINAL, CheckpointCause
 from agent_sync.record.observe.checkpoints import (
     KEPT,
+    SHORT,
     NewCheckpoint,
     Randomness,
     interval_due,
     is_wanted,
     known_keys,
     with_checkpoints,
+    with_files_touched,
 )
 from agent_sync.record.observe.reflogs import (
     EntryKind,
@@ -42,7 +44,6 @@ from agent_sync.worktree import Place
 
 HEAD = "HEAD"
 _REMOTES = "refs/remotes"
-_SHORT = 7
 # A fetch may touch thousands of logs; a push that just happened is in one of the newest.
 _NEWEST_LOGS = 32
 # A tool may write the log a moment after it made the commit.
@@ -105,6 +106,8 @@ def with_git_activity(  # noqa: PLR0913  # the record, the world, and what only 
     wanted = tuple(new for new in _new_checkpoints(seen, git) if is_wanted(new.trigger, settings.record))
     fresh = tuple(new for new in wanted if new.key not in known_keys(record))
     after = with_checkpoints(record, git, fresh, now, randomness)
+    if seen.commits and not fresh:
+        after = with_files_touched(after, git)
     if is_at_work and interval_due(after, settings.record, now):
         periodic = NewCheckpoint(CheckpointCause.INTERVAL, f"Periodic checkpoint at {now:%H:%M:%S}")
         after = with_checkpoints(after, git, (periodic,), now, randomness)
@@ -147,7 +150,7 @@ def _push_checkpoint(push: Push, remotes: tuple[str, ...]) -> NewCheckpoint:
     name = push.ref.removeprefix(f"{_REMOTES}/")
     # Both names may hold slashes, so only the clone's own list tells where one ends.
     remote = max((remote for remote in remotes if name.startswith(f"{remote}/")), key=len, default=name.split("/")[0])
-    description = f"Push: {name[len(remote) + 1 :]} → {remote} {push.sha[:_SHORT]}"
+    description = f"Push: {name[len(remote) + 1 :]} → {remote} {push.sha[:SHORT]}"
     return NewCheckpoint(CheckpointCause.PUSH, description, f"{CheckpointCause.PUSH}:{push.sha}:{push.ref}", push.sha)
 
 

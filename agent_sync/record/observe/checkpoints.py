@@ -24,6 +24,8 @@ Randomness = Callable[[int], bytes]
 KEPT = 64
 MOST_FILES_TOUCHED = 200
 MOST_SNAPSHOTS = 50
+MOST_COMMITS_FOUND = 50
+SHORT = 7
 # Larger files are compared by size and time alone: a checkpoint must not take seconds.
 LARGEST_HASHED = 10_000_000
 _LONGEST_TEXT = 200
@@ -104,6 +106,18 @@ def with_files_touched(record: Record, git: Git) -> Record:
         touched = step.model_copy(update={"files_touched": files_touched(git, step.base_commit)})
     uncommitted = tuple(sorted(quoted_path(name) for name in changed))[:MOST_FILES_TOUCHED]
     return record.model_copy(update={"current_step": touched, "uncommitted": uncommitted})
+
+
+def branch_checkpoint(git: Git, base: str) -> tuple[NewCheckpoint, ...]:
+    """Return the first checkpoint of a task on a branch that has commits since `base`: which they are."""
+    found = git_history.commits_between(git, base, "HEAD", most=MOST_COMMITS_FOUND)[::-1]
+    if not found:
+        return ()
+    more, many = " or more" if len(found) == MOST_COMMITS_FOUND else "", "" if len(found) == 1 else "s"
+    about = f"{len(found)}{more} commit{many} found on the branch, the last: {found[0].subject}"
+    lines = tuple(one_line(masked(f"{one.sha[:SHORT]} {one.subject}"), limit=_LONGEST_TEXT) for one in found)
+    head = found[0].sha
+    return (NewCheckpoint(CheckpointCause.COMMIT, about, f"{CheckpointCause.COMMIT}:{head}", head, artifacts=lines),)
 
 
 def step_checkpoint(record: Record) -> tuple[NewCheckpoint, ...]:

@@ -15,6 +15,7 @@ from agent_sync.task.decision.outside_text import code, longest_backtick_run
 
 _FILES_SHOWN = 50
 _CHECKPOINTS_SHOWN = 20
+_COMMITS_SHOWN = 10
 
 
 def page(record: Record, environment: Mapping[str, str]) -> str:
@@ -91,6 +92,7 @@ def _doing(record: Record) -> list[str]:
         *([f"**Working On:** {code(step.working_on)}"] if step.working_on else []),
         *_asked(record, step),
         *_files(record, step),
+        *_commits(record),
         *_checkpoint(record.checkpoints),
         *_output(step),
     ]
@@ -114,6 +116,16 @@ def _files(record: Record, step: StepContext) -> list[str]:
     ] or ["None."]
     more = [f"- and {len(files) - _FILES_SHOWN} more"] if len(files) > _FILES_SHOWN else []
     return ["", "### Files You Modified", *shown, *more]
+
+
+def _commits(record: Record) -> list[str]:
+    """List what a task has begun with, the newest first: its first checkpoint names the commits that were there."""
+    first = next((point for point in record.checkpoints if point.trigger is CheckpointCause.COMMIT), None)
+    found = first.artifacts if first else ()
+    if not found:
+        return []
+    more = [f"- and {len(found) - _COMMITS_SHOWN} more: run `git log`"] if len(found) > _COMMITS_SHOWN else []
+    return ["", "### Commits Found On The Branch", *(f"- {code(line)}" for line in found[:_COMMITS_SHOWN]), *more]
 
 
 def _checkpoint(checkpoints: tuple[Checkpoint, ...]) -> list[str]:
