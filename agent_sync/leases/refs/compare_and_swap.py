@@ -13,7 +13,7 @@ from agent_sync.system.git_refusals import is_object_missing
 
 PAUSE_S = 0.1
 _SETTLED = frozenset({PushResult.LANDED, PushResult.BRANCH_REFUSED})
-_PRUNED = "git gc has removed an object that was about to be pushed; run the same command again"
+_PRUNED = "git gc may have removed an object that was to be pushed: run the same command again, else git fsck"
 SeenT = TypeVar("SeenT")
 PlannedT = TypeVar("PlannedT")
 AnswerT = TypeVar("AnswerT")
