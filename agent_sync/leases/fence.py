@@ -11,7 +11,7 @@ from agent_sync.leases.model import LeaseProof, LeaseState, Tip
 from agent_sync.leases.refs.values import Where
 from agent_sync.leases.results import BranchRefused, ClaimSeen, Doubt, LeaseChange, NotHeld, Unknown, Won
 from agent_sync.leases.rules import RENEWALS_PER_TTL, HoldingState, holding_state
-from agent_sync.leases.words import held_by
+from agent_sync.leases.words import held_by, way_out
 from agent_sync.system import clock, git_branches
 from agent_sync.system.git import NETWORK_LIMIT
 from agent_sync.system.git_refusals import push_failure
@@ -103,6 +103,20 @@ def is_held_up(claim: Claim, since: float) -> bool:
     return claim.lease is not None and time.monotonic() - since > min(HELD_UP_S, claim.lease.ttl_s / RENEWALS_PER_TTL)
 
 
+def lease_now(context: Context, claim: Claim) -> Tip | Unknown | LeaseStop | None:
+    """Return what a claim's ref holds now; where it cannot be read, what is known of a loss, or why it cannot."""
+    if claim.lease is None:
+        return None
+    if claim.is_left:
+        return known_loss(claim)
+    try:
+        transport = transport_of(context, Where(claim.lease.where), limit_s=READ_LIMIT)
+    except BadConfig as error:
+        return known_loss(claim) or LeaseUnknown(error.happened, error.helps)
+    seen = read_claim(transport, claim.issue_number)
+    return seen if isinstance(seen, Tip) else known_loss(claim) or seen or Unknown(Doubt.VANISHED, "The ref is gone.")
+
+
 def known_loss(claim: Claim) -> LeaseLost | LeftOnHook | None:
     """Return where the work went, as far as that is known without asking anybody."""
     if claim.lease and claim.is_lost:
@@ -173,10 +187,8 @@ def _push(context: Context, claim: Claim, branch: str, sha: str) -> BranchPushed
             raise push_failure(reason, remote=remote, address=push_address(context), branch=branch)
         case NotHeld(tip):
             return LeaseLost(held_by(tip.lease))
-        case Unknown(Doubt.VANISHED):
-            return _ref_gone(context, claim)
-        case Unknown(_, reason):
-            return LeaseUnknown(quoted(reason, limit=300))
+        case Unknown():
+            return doubt_of(context, claim, outcome)
 
 
 def push_or_refuse(context: Context, claim: Claim, branch: str, sha: str) -> Claim:
@@ -220,14 +232,15 @@ def finish(context: Context, claim: Claim) -> None:
         _put_off(context, claim, outcome, "finishing the claim")
 
 
-def release(context: Context, claim: Claim) -> None:
-    """Give the lease back; whoever has it meanwhile keeps it."""
+def release(context: Context, claim: Claim) -> Tip | None:
+    """Release the lease; return what the ref holds instead if the lease is another's by now."""
     if claim.lease is None or not claim.may_act:
-        return
+        return None
     mine, change = proof_in(claim, claim.lease), change_of(claim)
     outcome = keeper_of(context, claim.lease).release(mine, change)
     if isinstance(outcome, Unknown):
         _put_off(context, claim, outcome, "giving the claim back")
+    return outcome.tip if isinstance(outcome, NotHeld) else None
 
 
 def _put_off(context: Context, claim: Claim, doubt: Unknown, attempted: str) -> None:
@@ -240,7 +253,7 @@ def _put_off(context: Context, claim: Claim, doubt: Unknown, attempted: str) -> 
 
 def _judge(context: Context, claim: Claim, seen: ClaimSeen, *, is_ending: bool) -> LeaseLost | LeaseUnknown | None:
     if isinstance(seen, Unknown):
-        return LeaseUnknown(quoted(seen.reason, limit=300))
+        return doubt_of(context, claim, seen)
     if claim.lease is None or seen is None:
         return _ref_gone(context, claim)
     is_lost = holding_state(proof_in(claim, claim.lease), seen) is HoldingState.LOST
@@ -248,8 +261,16 @@ def _judge(context: Context, claim: Claim, seen: ClaimSeen, *, is_ending: bool) 
     return LeaseLost(held_by(seen.lease)) if is_lost or is_given_back else None
 
 
+def doubt_of(context: Context, claim: Claim, unknown: Unknown) -> LeaseUnknown:
+    """Return why a claim cannot be acted on whose ref cannot be read or written, and what helps."""
+    if unknown.doubt is Doubt.VANISHED:
+        return _ref_gone(context, claim)
+    reason, helps = quoted(unknown.reason, limit=300), way_out(claim.issue_number, unknown.doubt)
+    return LeaseUnknown(reason, helps) if helps else LeaseUnknown(reason)
+
+
 def _ref_gone(context: Context, claim: Claim) -> LeaseUnknown:
     """Return that the ref was deleted, which no second try mends, and what does."""
     where = context.remotes.base if claim.lease and claim.lease.where == "remote" else "this clone"
     helps = f"run `agent-sync release --force`, then `agent-sync claim {claim.issue_number}` to recreate it"
-    return LeaseUnknown(f"Its claim ref is gone from {where}: {helps}.")
+    return LeaseUnknown(f"Its claim ref is gone from {where}: {helps}.", "agent-sync release --force")

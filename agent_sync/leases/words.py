@@ -7,6 +7,7 @@ from agent_sync.leases.identity import holder_machine
 from agent_sync.leases.model import Holder, Lease, LeaseMode, LeaseState
 from agent_sync.leases.refs.transports import RemoteTransport
 from agent_sync.leases.refs.values import RefTransport, Where
+from agent_sync.leases.results import Doubt
 from agent_sync.system import clock
 from agent_sync.task.claim.model import LeaseNote
 from agent_sync.task.decision.actions import LeaseLost, LeaseUnknown, LeftOnHook
@@ -60,6 +61,19 @@ def blocked_text(transport: RefTransport, above: str) -> str:
     if isinstance(transport, RemoteTransport):
         remedy = f"whoever may write to the repository removes it with `git push {transport.remote.name} :{above}`"
     return f"The ref {above} is in the way of every ref below it: {remedy}."
+
+
+def way_out(issue: int, doubt: Doubt) -> str:
+    """Return the command that makes a claim ref usable again; empty where none of ours does."""
+    match doubt:
+        case Doubt.UNREADABLE:
+            return f"agent-sync release {issue} --force"
+        case Doubt.TOO_NEW:
+            return "pipx upgrade agent-sync-github"
+        case Doubt.BLOCKED:
+            return "remove that ref, then run the same command"
+        case _:
+            return ""
 
 
 def moment(at: datetime) -> str:

@@ -2,7 +2,8 @@
 
 import json
 
-from support.clones import CLAIM_REF, beside, git_requests, with_variables
+import pytest
+from support.clones import BRANCH, CLAIM_REF, beside, git_requests, with_variables
 from support.prove import PROVE
 from support.stage import agent
 
@@ -67,6 +68,70 @@ def test_a_person_frees_a_claim(theatre):
     assert "the machine is gone" in history
     assert "LOST" in theatre.stage.command("status").stdout
     assert bob.stage.command("claim", "42").status == 0
+
+
+def left_on_github(theatre):
+    """Return what GitHub shows of issue 42: its status, its agent and who is assigned."""
+    card = theatre.card()
+    return card.get("Status"), card.get("Agent"), theatre.issue()["assignees"]
+
+
+FREE = ("Todo", None, [])
+
+
+@pytest.mark.parametrize("knows", [False, True], ids=["first told by release", "told before"])
+def test_release_finishes_what_the_end_of_its_lease_has_left(theatre, knows):
+    """Where the lease has ended and the issue is free, `release` clears the card that still names this claim."""
+    bob = beside(theatre, "bob")
+    assert theatre.stage.command("claim", "42").status == 0
+    shown = left_on_github(theatre)
+    # GitHub is away when the claim is freed, so that card and assignment stay.
+    theatre.fault("status:502", times=20, operation="ReleaseTask")
+    assert bob.stage.command("release", "42", "--force").status == 0
+    theatre.stage.control("DELETE", "faults")
+    assert left_on_github(theatre) == shown
+    if knows:
+        theatre.stage.commit("a.txt", "a\n", "A")
+        assert theatre.stage.command("push").status == 3
+    played = theatre.stage.command("release")
+    assert (played.status, played.stderr) == (0, "")
+    assert "Issue #42 was released." in played.stdout
+    assert (left_on_github(theatre), theatre.stage.claim()) == (FREE, None)
+    assert bob.stage.command("claim", "42").status == 0
+
+
+def test_release_clears_no_card_that_names_another(theatre):
+    """Of a lease that has ended, only what still names this claim is cleared."""
+    bob = beside(theatre, "bob")
+    assert theatre.stage.command("claim", "42").status == 0
+    assert bob.stage.command("release", "42", "--force").status == 0
+    theatre.stage.act("set_field", issue=42, field="Agent", value="mona-1")
+    theatre.stage.act("assign", issue=42, users=["octo"])
+    before = theatre.stage.world()
+    played = theatre.stage.command("release")
+    assert (played.status, theatre.stage.claim()) == (0, None)
+    assert theatre.stage.world() == before
+
+
+def test_release_by_force_clears_what_a_deleted_claim_ref_has_left(theatre):
+    """A claim ref that is gone holds nothing: by force card and assignment go back, too."""
+    assert theatre.stage.command("claim", "42").status == 0
+    theatre.git("push", "-q", "origin", f":{CLAIM_REF}")
+    refused = theatre.stage.command("release")
+    assert (refused.status, "agent-sync release --force" in refused.stderr) == (8, True), refused.stderr
+    assert theatre.stage.command("release", "--force").status == 0
+    assert (left_on_github(theatre), theatre.stage.claim()) == (FREE, None)
+    assert beside(theatre, "bob").stage.command("claim", "42").status == 0
+
+
+def test_release_says_which_branch_is_checked_out(theatre):
+    """The checkout stays as it is, on the claim's branch or on another one."""
+    assert theatre.stage.command("claim", "42").status == 0
+    assert f"You are still on branch {BRANCH}." in theatre.stage.command("release").stdout
+    assert theatre.stage.command("claim", "42").status == 0
+    theatre.git("switch", "-q", "main")
+    played = theatre.stage.command("release")
+    assert f"Branch {BRANCH} is unchanged; you are on branch main." in played.stdout
 
 
 def test_a_person_takes_over_a_claim_made_by_hand_and_an_agent_does_not(theatre):

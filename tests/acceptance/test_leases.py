@@ -108,7 +108,7 @@ def test_successor_continues_on_the_branch_and_the_former_holder_is_refused(thea
     # Whether the loss is known already or not.
     (old.stage.root / ".agent-claim.json").write_text(unaware)
     released = old.stage.command("release")
-    assert (released.status, "Only the claim file here was deleted." in released.stdout) == (0, True)
+    assert (released.status, "now; only the claim file here was deleted." in released.stdout) == (0, True)
     assert (old.stage.claim(), world) == (None, new.stage.world())
 
 

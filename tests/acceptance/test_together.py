@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from support.clients import Client, shared_nursery
+from support.clones import beside
 from support.stage import Theatre, quick
 
 PAIRS = [
@@ -153,6 +154,32 @@ def test_release_waits_for_a_hook_that_acts(theatre):
     ended(slow)
     assert (refused.status, "PR #45 is open." in refused.stderr) == (1, True)
     assert theatre.stage.claim()["pr_number"] == 45
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [{"operation": "Task"}, {"operation": "ReleaseTask"}, {"path": "/octo/demo.git/git-receive-pack"}],
+    ids=["before its look", "before the card", "before the lease"],
+)
+def test_release_leaves_alone_what_another_has_taken_over_meanwhile(theatre, request_):
+    """Whenever the take-over comes, the new holder keeps lease, card and assignment, and `release` says who it is."""
+    successor = beside(quickly(theatre), "bob")
+    assert theatre.stage.command("claim", "42").status == 0
+    theatre.fault("delay:3", **request_)
+    slow = started(theatre, "release")
+    wait_until(lambda: not theatre.faults_left(), slow)
+    played = successor.stage.command("claim", "42", "--take-over", "--yes")
+    assert played.status == 0, played.stderr
+    held = successor.stage.claim()
+    said = slow.stdout.read().decode()
+    assert ended(slow) == 0
+    assert f'Issue #42 is held by "{held["agent_id"]}"' in said
+    assert "now; only the claim file here was deleted." in said
+    assert "released" not in said
+    assert theatre.stage.claim() is None
+    assert (theatre.card()["Status"], theatre.card()["Agent"]) == ("In Progress", held["agent_id"])
+    assert theatre.issue()["assignees"] == ["octo"]
+    assert "LOST" not in successor.stage.command("status").stdout
 
 
 def test_watcher_leaves_when_its_session_is_gone(theatre):

@@ -250,4 +250,4 @@ def test_newer_schema_is_explained():
     """A claim of a newer program says which version it has and what helps."""
     with pytest.raises(LeaseTooNew, match="schema_version 2; this agent-sync knows 1") as error:
         parse(b'{"schema_version": 2}', issue=7)
-    assert error.value.helps == "upgrade agent-sync-github"
+    assert error.value.helps == "pipx upgrade agent-sync-github"

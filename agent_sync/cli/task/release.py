@@ -10,6 +10,8 @@ from agent_sync.errors import BadInput
 from agent_sync.leases.claim_refs import claim_ref
 from agent_sync.leases.fence import worker_of
 from agent_sync.leases.words import holder_name, release_text
+from agent_sync.system.git import LONGEST_BRANCH
+from agent_sync.task.claim.model import Claim
 from agent_sync.task.decision.outside_text import one_line
 from agent_sync.task.freeing import free, holder_to_free
 from agent_sync.task.loop import acting_alone
@@ -55,12 +57,22 @@ def command(issue: str | None, *, reason: str, force: bool, dry_run: bool) -> No
         claim = claim_here(context)
         given = give_back(context, claim, reason=reason, force=force)
     if given.gone_to:
-        click.echo(f"Issue #{claim.issue_number} is {given.gone_to}. Only the claim file here was deleted.")
-        return
-    lease = f" {release_text(claim.lease.where, remote=context.remotes.base)}" if claim.lease else ""
-    click.echo(f"Issue #{claim.issue_number} was released. Branch {claim.branch} is unchanged.{lease}")
+        click.echo(f"Issue #{claim.issue_number} is {given.gone_to}; only the claim file here was deleted.")
+    else:
+        lease = f" {release_text(claim.lease.where, remote=context.remotes.base)}" if claim.lease else ""
+        click.echo(f"Issue #{claim.issue_number} was released.{lease}")
+    click.echo(_checkout(context, claim))
     if given.trouble:
         click.echo(f"The board was not updated: {given.trouble}", err=True)
+
+
+def _checkout(context: Context, claim: Claim) -> str:
+    """Say which branch is checked out: the claim's stays as it is."""
+    current = one_line(context.git.current_branch() or "", limit=LONGEST_BRANCH)
+    if current == claim.branch or not claim.branch:
+        return f"You are still on branch {current}." if current else "HEAD is detached."
+    here = f"you are on branch {current}" if current else "HEAD is detached"
+    return f"Branch {claim.branch} is unchanged; {here}."
 
 
 def _number(issue: str | None) -> int | None:

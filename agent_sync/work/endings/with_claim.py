@@ -45,10 +45,10 @@ def finish_with_hook(context: Context, claim: Claim, order: DeleteClaim) -> None
     _end(context, claim, LeaseState.DONE, ended)
 
 
-def release_with_hook(context: Context, claim: Claim, reason: str) -> None:
-    """Give the claim back and take its work off the hook; the issue and the worker are free then."""
+def release_with_hook(context: Context, claim: Claim, reason: str) -> Tip | None:
+    """Release the claim and take its work off the hook; return what the ref holds instead if it is another's by now."""
     why = f"given back{': ' + reason if reason else ''}"
-    _end(context, claim, LeaseState.RELEASED, lambda hook, _tip, now: moves.after_cancel(hook, now, why[:2000]))
+    return _end(context, claim, LeaseState.RELEASED, lambda hook, _tip, now: moves.after_cancel(hook, now, why[:2000]))
 
 
 def hook_with(view: WorkView, nonce: str) -> HookSeen | None:
@@ -60,23 +60,23 @@ def _is_at_work(hook: WorkHook | None, nonce: str) -> bool:
     return hook is not None and hook.state in ACTIVE and hook.status.nonce == nonce
 
 
-def _end(context: Context, claim: Claim, state: LeaseState, ending: HookEnding) -> None:
+def _end(context: Context, claim: Claim, state: LeaseState, ending: HookEnding) -> Tip | None:
     """End claim and hook if they still are this holding's; trouble with the remote leaves both to the next event."""
     lease, issue = claim.lease, claim.issue_number
     if lease is None or not claim.may_act:
-        return
+        return None
 
-    def decide(view: WorkView, now: datetime) -> Order[None]:
+    def decide(view: WorkView, now: datetime) -> Order[Tip | None]:
         tip, seen = view.claims.get(issue), hook_with(view, lease.nonce)
         if not isinstance(tip, Tip) or tip.lease.nonce != lease.nonce:
-            return Order(None)
+            return Order(tip if isinstance(tip, Tip) else None)
         held = (ending_change(tip, now, state),) if tip.lease.state is LeaseState.HELD else ()
         if seen is None or seen.hook is None:
             return Order(None, held)
         return Order(None, (*held, hook_change(seen.name.ref, seen.sha, ending(seen.hook, tip, now), now)))
 
     try:
-        carry_out(context, decide, issue=issue, where=Where(lease.where))
+        return carry_out(context, decide, issue=issue, where=Where(lease.where)).value
     except GitFailed as error:
         message = f"The lease of issue #{issue} could not be ended: {error.happened}"
         helps = "run the same command again, or agent-sync sync"
