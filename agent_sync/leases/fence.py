@@ -1,16 +1,18 @@
 """Stands between a claim and the world: whoever has lost the lease neither pushes code nor writes to GitHub."""
 
+import os
 import time
 from collections.abc import Iterable
 
 from agent_sync.context import Context
-from agent_sync.errors import BadConfig, Conflict, LeaseUnsettled
+from agent_sync.errors import AgentSyncError, BadConfig, Conflict, LeaseUnsettled
 from agent_sync.leases.claim_refs import push_address, read_claim, transport_of
+from agent_sync.leases.identity import known_worktree_id
 from agent_sync.leases.keeper import LeaseKeeper
-from agent_sync.leases.model import LeaseProof, LeaseState, Tip
+from agent_sync.leases.model import Lease, LeaseProof, LeaseState, Tip
 from agent_sync.leases.refs.values import Where
 from agent_sync.leases.results import BranchRefused, ClaimSeen, Doubt, LeaseChange, NotHeld, Unknown, Won
-from agent_sync.leases.rules import RENEWALS_PER_TTL, HoldingState, holding_state
+from agent_sync.leases.rules import RENEWALS_PER_TTL, SLUNG, HoldingState, holding_state
 from agent_sync.leases.words import held_by, way_out
 from agent_sync.system import clock, git_branches
 from agent_sync.system.git import NETWORK_LIMIT
@@ -21,6 +23,7 @@ from agent_sync.task.decision.actions import BranchPushed, LeaseLost, LeaseUnkno
 from agent_sync.task.decision.evolve import evolve
 from agent_sync.task.decision.next_step import next_step
 from agent_sync.task.decision.outside_text import quoted
+from agent_sync.worktree import Place, worktree
 
 # What keeps a claim from being acted on.
 LeaseStop = LeaseLost | LeaseUnknown | LeftOnHook
@@ -115,6 +118,34 @@ def lease_now(context: Context, claim: Claim) -> Tip | Unknown | LeaseStop | Non
         return known_loss(claim) or LeaseUnknown(error.happened, error.helps)
     seen = read_claim(transport, claim.issue_number)
     return seen if isinstance(seen, Tip) else known_loss(claim) or seen or Unknown(Doubt.VANISHED, "The ref is gone.")
+
+
+def is_left_behind(context: Context, lease: Lease) -> bool:
+    """Tell whether this clone got a lease that no claim file of its worktrees stands for: file or worktree is gone."""
+    name = lease.holder.agent
+    # The name of a worker is the same on every machine.
+    is_remembered = bool(name) and "/" not in name and context.memory.agent_of(lease.issue) == name
+    if lease.phase.startswith(SLUNG) or not (
+        is_remembered or lease.holder.worktree == known_worktree_id(context.place)
+    ):
+        return False
+    try:
+        held = [context.store_at(place).read() for place in _places(context)]
+    except AgentSyncError:
+        # One of them cannot be read, and may be the one.
+        return False
+    return not any(claim and claim.lease and claim.lease.nonce == lease.nonce for claim in held)
+
+
+def home_of(context: Context, lease: Lease) -> str:
+    """Return the worktree of this clone that got a lease; empty where it is gone."""
+    return next((one.root for one in _places(context) if known_worktree_id(one) == lease.holder.worktree), "")
+
+
+def _places(context: Context) -> list[Place]:
+    """Return the worktrees of this clone whose directories are there."""
+    found = {root: worktree(root) for root in git_branches.worktrees(context.git)}
+    return [place for root, place in found.items() if place and place.root == os.path.realpath(root)]
 
 
 def known_loss(claim: Claim) -> LeaseLost | LeftOnHook | None:

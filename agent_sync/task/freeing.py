@@ -7,7 +7,7 @@ from agent_sync.errors import AgentSyncError, BadInput, Refused
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.acquire import conflict, mode_here, take_over_objection, unsettled
 from agent_sync.leases.claim_refs import transport_here
-from agent_sync.leases.identity import holder_here, worktree_id
+from agent_sync.leases.identity import holder_here
 from agent_sync.leases.keeper import LeaseKeeper
 from agent_sync.leases.model import LeaseMode, LeaseState, Tip, proof_of
 from agent_sync.leases.results import LeaseChange, LeaseRequest, NotHeld, Unknown, Won
@@ -48,8 +48,6 @@ def holder_to_free(context: Context, issue: int) -> tuple[Tip | None, Task]:
     if worker:
         message = f"Issue #{issue} hangs on the work hook of {worker}."
         raise Refused(message, attempted=attempted, helps=f"agent-sync worker cancel {worker} --force")
-    if tip and tip.lease.holder.worktree == worktree_id(context.place) and tip.lease.phase != FREED:
-        raise BadInput(f"This worktree holds issue #{issue} itself.", attempted=attempted, helps="agent-sync release")
     task = context.gateway.task(issue)
     if tip is None and not _agent_on_card(task):
         people = ", ".join(task.assignees)

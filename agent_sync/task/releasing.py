@@ -4,6 +4,8 @@ from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError, Refused
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases import fence
+from agent_sync.leases.claim_refs import read_claim, transport_here
+from agent_sync.leases.identity import known_worktree_id
 from agent_sync.leases.model import Lease, LeaseState, Tip
 from agent_sync.leases.results import Doubt, Unknown
 from agent_sync.leases.rules import HoldingState, holding_state
@@ -12,6 +14,7 @@ from agent_sync.record import keep as recording
 from agent_sync.record.disk.ending import abandon
 from agent_sync.system import clock
 from agent_sync.task.claim.model import Claim
+from agent_sync.task.claim.phases import Phase
 from agent_sync.task.decision.actions import LeaseLost, LeaseUnknown, LeftOnHook
 from agent_sync.task.decision.claimable import login_of
 from agent_sync.task.decision.decide import card_change
@@ -28,16 +31,47 @@ class GivenBack:
     gone_to: str = ""
 
 
-def give_back(context: Context, claim: Claim, *, reason: str, force: bool) -> GivenBack:
+@dataclass(frozen=True)
+class LeftClaim:
+    """A claim without a file, as its lease tells it; `is_here` where it is of this worktree, which holds no other."""
+
+    claim: Claim
+    is_here: bool
+
+
+def give_back(context: Context, claim: Claim, *, reason: str, force: bool, is_here: bool = True) -> GivenBack:
     """Give the task back: board and assignment while no one else can have it, then the lease, then the file."""
     # GitHub is asked before the ref is read, so that no request lies between that look and the write.
     asked = _ask(context, claim, force=force)
     given = _end(context, claim, asked, fence.lease_now(context, claim), reason=reason, force=force)
-    why = f"the claim was given back{': ' + reason if reason else ''}"
-    recording.attempt(context, lambda context: abandon(context, why))
-    with context.store.locked() as token:
-        context.store.delete(token, claim)
+    if is_here:
+        why = f"the claim was given back{': ' + reason if reason else ''}"
+        recording.attempt(context, lambda context: abandon(context, why))
+        with context.store.locked() as token:
+            context.store.delete(token, claim)
     return given
+
+
+def left_claim(context: Context, issue: int) -> LeftClaim | None:
+    """Return the claim that this worktree holds without a file, or that a worktree of this clone held which is gone."""
+    tip = read_claim(transport_here(context), issue)
+    if not isinstance(tip, Tip) or tip.lease.state is not LeaseState.HELD:
+        return None
+    lease = tip.lease
+    if not fence.is_left_behind(context, lease):
+        return None
+    pull = context.gateway.branch_pull(lease.branch) if lease.branch and not lease.pr else None
+    claim = Claim(
+        schema_version=1,
+        issue_number=issue,
+        branch=lease.branch,
+        agent_id=lease.holder.agent,
+        phase=Phase(lease.phase) if lease.phase in set(Phase) else Phase.CODING,
+        pr_number=pull.number if pull else lease.pr,
+        lease=fence.lease_note(tip),
+    )
+    is_own = lease.holder.worktree == known_worktree_id(context.place)
+    return LeftClaim(claim, is_own and context.store.read() is None)
 
 
 def _ask(context: Context, claim: Claim, *, force: bool) -> Task | AgentSyncError:
@@ -110,7 +144,8 @@ def _release_anyway(context: Context, claim: Claim, trouble: str, reason: str) -
     try:
         _release_lease(context, claim, reason)
     except AgentSyncError as error:
-        return f"{trouble} {error.happened}"
+        later = f"Run `agent-sync release {claim.issue_number}` once the remote answers."
+        return f"{trouble} {error.happened} {later}"
     return trouble
 
 

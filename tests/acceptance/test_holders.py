@@ -1,11 +1,14 @@
 """Who holds an issue, and how a person frees one that its holder left."""
 
 import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from support.clones import BRANCH, CLAIM_REF, beside, git_requests, with_variables
 from support.prove import PROVE
-from support.stage import agent
+from support.stage import Theatre, agent
 
 SESSION = {"CLAUDECODE": "1"}
 
@@ -132,6 +135,71 @@ def test_release_says_which_branch_is_checked_out(theatre):
     theatre.git("switch", "-q", "main")
     played = theatre.stage.command("release")
     assert f"Branch {BRANCH} is unchanged; you are on branch main." in played.stdout
+
+
+def test_release_by_number_frees_a_claim_whose_file_is_lost(theatre):
+    """What this very worktree holds is released without its claim file, and without --force."""
+    assert theatre.stage.command("claim", "42").status == 0
+    (theatre.stage.root / ".agent-claim.json").unlink()
+    dry = theatre.stage.command("release", "42", "--dry-run")
+    assert (dry.status, f"would release {CLAIM_REF}" in dry.stdout) == (0, True), dry.stderr
+    assert ".agent-claim.json" not in dry.stdout
+    played = theatre.stage.command("release", "42")
+    assert (played.status, played.requests) == (0, 3), played.stderr
+    assert "Issue #42 was released. Its lease was released for everyone who uses origin." in played.stdout
+    assert left_on_github(theatre) == FREE
+    assert theatre.comments() == []
+    # Neither is left to be taken for a task at work.
+    assert json.loads(theatre.stage.command("status", "--json").stdout)["situation"]["name"] == "Free"
+    assert beside(theatre, "bob").stage.command("claim", "42").status == 0
+
+
+def test_release_by_force_without_the_remote_names_what_frees_the_rest(theatre):
+    """The claim file goes at once; the command it names releases lease, card and assignment later."""
+    assert theatre.stage.command("claim", "42").status == 0
+    theatre.fault("status:503", times=99, path="/octo/demo.git/")
+    played = theatre.stage.command("release", "--force")
+    assert (played.status, theatre.stage.claim()) == (0, None)
+    assert "Run `agent-sync release 42` once the remote answers." in played.stderr
+    theatre.stage.control("DELETE", "faults")
+    assert theatre.stage.command("release", "42").status == 0
+    assert left_on_github(theatre) == FREE
+
+
+def claimed_by_option(theatre):
+    """Claim issue 42 in a worktree that `claim` makes; return where it is."""
+    return Path(json.loads(theatre.stage.command("claim", "42", "--worktree", "--json").stdout)["root"])
+
+
+def claimed_inside(theatre):
+    """Claim issue 42 in a worktree below the clone, made before; return where it is."""
+    there = theatre.stage.root / ".worktrees" / "two"
+    theatre.git("worktree", "add", "-q", "--detach", str(there))
+    assert Theatre(replace(theatre.stage, root=there)).stage.command("claim", "42").status == 0
+    return there
+
+
+@pytest.mark.parametrize("is_pruned", [False, True], ids=["deleted by hand", "and pruned"])
+@pytest.mark.parametrize("claimed", [claimed_by_option, claimed_inside])
+def test_release_by_number_frees_a_claim_whose_worktree_is_gone(theatre, claimed, is_pruned):
+    """The clone knows the claim as its own, and no worktree has it: its other claims stay; others need --force."""
+    bob = beside(theatre, "bob")
+    assert theatre.stage.command("claim", "43").status == 0
+    there = claimed(theatre)
+    for clone in (theatre, bob):
+        refused = clone.stage.command("release", "42")
+        assert (refused.status, "takes --force" in refused.stderr) == (2, True)
+        assert "try: agent-sync release 42 --force" in refused.stderr
+    shutil.rmtree(there)
+    if is_pruned:
+        theatre.git("worktree", "prune")
+    assert bob.stage.command("release", "42").status == 2
+    kept = theatre.stage.claim()
+    played = theatre.stage.command("release", "42")
+    assert played.status == 0, played.stderr
+    assert (left_on_github(theatre), theatre.stage.claim()) == (FREE, kept)
+    assert json.loads(theatre.stage.command("status", "--json").stdout)["situation"]["name"] == "Coding"
+    assert bob.stage.command("claim", "42").status == 0
 
 
 def test_a_person_takes_over_a_claim_made_by_hand_and_an_agent_does_not(theatre):

@@ -15,7 +15,7 @@ from agent_sync.task.claim.model import Claim
 from agent_sync.task.decision.outside_text import one_line
 from agent_sync.task.freeing import free, holder_to_free
 from agent_sync.task.loop import acting_alone
-from agent_sync.task.releasing import give_back
+from agent_sync.task.releasing import LeftClaim, give_back, left_claim
 
 _EXAMPLE = "agent-sync release 42 --force"
 
@@ -30,8 +30,9 @@ def command(issue: str | None, *, reason: str, force: bool, dry_run: bool) -> No
 
     Work from a worker's hook is taken off that hook in the same push.
 
-    If somebody else has taken the task over, only the claim file here is deleted. With ISSUE and --force a person frees
-    a claim that its holder left, also one made by hand; the holder finds it lost, and the issue gets a comment.
+    If somebody else has taken the task over, only the claim file here is deleted. ISSUE also releases a claim of this
+    clone whose claim file or worktree is gone. With ISSUE and --force a person frees a claim that its holder left, also
+    one made by hand; the holder finds it lost, and the issue gets a comment.
 
     \b
     Examples:
@@ -42,28 +43,42 @@ def command(issue: str | None, *, reason: str, force: bool, dry_run: bool) -> No
     context = context_here()
     number = _number(issue)
     held = context.store.read() if number else None
-    if number and not (held and held.issue_number == number):
-        _free(context, number, reason=reason, force=force, dry_run=dry_run)
+    if number is None or (held and held.issue_number == number):
+        _release(context, None, reason=reason, force=force, dry_run=dry_run)
         return
+    left = left_claim(context, number)
+    if left:
+        _release(context, left, reason=reason, force=force, dry_run=dry_run)
+    else:
+        _free(context, number, reason=reason, force=force, dry_run=dry_run)
+
+
+def _release(context: Context, left: LeftClaim | None, *, reason: str, force: bool, dry_run: bool) -> None:
+    """Release the claim of this worktree, or one of this clone that has lost its file."""
     if dry_run:
-        claim = claim_here(context)
-        click.echo(f"would move the card of issue #{claim.issue_number} to {context.settings.board.ready}")
-        click.echo("would clear Agent, take your assignment back (2 requests) and delete .agent-claim.json")
-        if claim.lease and claim.may_act:
-            hook = f" and take it off the hook of {worker_of(claim)}, in one push" if worker_of(claim) else ""
-            click.echo(f"would release {claim_ref(claim.issue_number)} ({claim.lease.where}){hook}")
+        _tell_plan(context, left.claim if left else claim_here(context), has_file=left is None)
         return
     with working("giving the task back"), acting_alone(context, "giving the task back"):
-        claim = claim_here(context)
-        given = give_back(context, claim, reason=reason, force=force)
+        claim = left.claim if left else claim_here(context)
+        given = give_back(context, claim, reason=reason, force=force, is_here=left is None or left.is_here)
     if given.gone_to:
-        click.echo(f"Issue #{claim.issue_number} is {given.gone_to}; only the claim file here was deleted.")
+        only = "only the claim file here was deleted" if left is None else "nothing was changed"
+        click.echo(f"Issue #{claim.issue_number} is {given.gone_to}; {only}.")
     else:
         lease = f" {release_text(claim.lease.where, remote=context.remotes.base)}" if claim.lease else ""
         click.echo(f"Issue #{claim.issue_number} was released.{lease}")
     click.echo(_checkout(context, claim))
     if given.trouble:
         click.echo(f"The board was not updated: {given.trouble}", err=True)
+
+
+def _tell_plan(context: Context, claim: Claim, *, has_file: bool) -> None:
+    file = " and delete .agent-claim.json" if has_file else ""
+    click.echo(f"would move the card of issue #{claim.issue_number} to {context.settings.board.ready}")
+    click.echo(f"would clear Agent, take your assignment back (2 requests){file}")
+    if claim.lease and claim.may_act:
+        hook = f" and take it off the hook of {worker_of(claim)}, in one push" if worker_of(claim) else ""
+        click.echo(f"would release {claim_ref(claim.issue_number)} ({claim.lease.where}){hook}")
 
 
 def _checkout(context: Context, claim: Claim) -> str:
@@ -85,7 +100,8 @@ def _number(issue: str | None) -> int | None:
 def _free(context: Context, number: int, *, reason: str, force: bool, dry_run: bool) -> None:
     """Free a claim that is not of this worktree."""
     if not force:
-        raise BadInput(f"Issue #{number} is not held in this worktree; to free it takes --force.", helps=_EXAMPLE)
+        message = f"Issue #{number} is not held in this worktree; to free it takes --force."
+        raise BadInput(message, helps=f"agent-sync release {number} --force")
     with working(f"freeing issue #{number}"):
         if dry_run:
             tip, _ = holder_to_free(context, number)
