@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from agent_sync.context import Context
-from agent_sync.errors import BadLease, Conflict, GitFailed, LeaseUnsettled, Refused
+from agent_sync.errors import BadLease, Conflict, GitFailed, LeaseTooNew, LeaseUnsettled, Refused
 from agent_sync.gateway.transport.remotes import base_remote
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases import rules
@@ -25,7 +25,7 @@ from agent_sync.leases.refs.api_transport import ApiTransport
 from agent_sync.leases.refs.transports import CloneTransport, RemoteTransport
 from agent_sync.leases.refs.values import RefTransport, Where
 from agent_sync.leases.results import Doubt, LeaseChange, LeaseOutcome, LeaseRequest, NotHeld, Unknown, Won
-from agent_sync.leases.words import held_by, holder_name
+from agent_sync.leases.words import held_by, holder_name, way_out
 from agent_sync.system import clock, git_branches
 from agent_sync.system.git import refuse_odd_branch
 from agent_sync.system.git_refusals import is_sign_in_trouble, is_unreachable, push_rule, rule_help, sign_in_error
@@ -303,12 +303,11 @@ def _has_open_pull(context: Context, lease: Lease) -> bool:
     return pull is not None and pull.state is PullState.OPEN
 
 
-def unsettled(issue: int, unknown: Unknown) -> BadLease | LeaseUnsettled:
+def unsettled(issue: int, unknown: Unknown, *, attempted: str = "") -> BadLease | LeaseUnsettled:
     """Return that the holder of an issue is unknown, and why."""
-    reason = one_line(unknown.reason, limit=300)
-    if unknown.doubt in {Doubt.UNREADABLE, Doubt.TOO_NEW}:
-        return BadLease(reason, attempted=f"claiming issue #{issue}", helps="agent-sync next")
-    if unknown.doubt is Doubt.BLOCKED:
-        return BadLease(reason, attempted=f"claiming issue #{issue}", helps="remove that ref, then the same command")
+    reason, attempted = one_line(unknown.reason, limit=300), attempted or f"claiming issue #{issue}"
+    if helps := way_out(issue, unknown.doubt):
+        error = LeaseTooNew if unknown.doubt is Doubt.TOO_NEW else BadLease
+        return error(reason, attempted=attempted, helps=helps)
     message = f"Could not confirm the claim on issue #{issue}: {reason}"
-    return LeaseUnsettled(message, attempted=f"claiming issue #{issue}", helps="run the same command again")
+    return LeaseUnsettled(message, attempted=attempted, helps="run the same command again")

@@ -204,9 +204,10 @@ def _claim(ref: ClaimRef, content: Blob, where: Where) -> Tip | Unreadable:
     try:
         return Tip(ref.sha, _lease(ref, content), where)
     except LeaseTooNew as error:
-        return Unreadable(ref.issue, ref.sha, Unknown(Doubt.TOO_NEW, str(error)))
+        return Unreadable(ref.issue, ref.sha, Unknown(Doubt.TOO_NEW, error.happened))
     except BadLease as error:
-        return Unreadable(ref.issue, ref.sha, Unknown(Doubt.UNREADABLE, str(error)))
+        doubt = Doubt.BLOCKED if ref.in_the_way else Doubt.UNREADABLE
+        return Unreadable(ref.issue, ref.sha, Unknown(doubt, error.happened))
 
 
 def _lease(ref: ClaimRef, content: Blob) -> Lease:

@@ -4,9 +4,17 @@ from datetime import datetime
 from functools import cached_property
 
 from agent_sync.leases import rules
-from agent_sync.leases.claim_refs import forget_refusal, read_claim, remember_refusal
+from agent_sync.leases.claim_refs import (
+    claim_commit,
+    claim_ref,
+    forget_refusal,
+    known_refs,
+    read_claim,
+    read_claims,
+    remember_refusal,
+)
 from agent_sync.leases.ended import list_claims
-from agent_sync.leases.identity import worktree_id
+from agent_sync.leases.identity import fresh_id, worktree_id
 from agent_sync.leases.intents import BEGINNINGS, Intent, Intents, Verb
 from agent_sync.leases.model import Lease, LeaseProof, LeaseState, Tip
 from agent_sync.leases.orders import (
@@ -22,7 +30,7 @@ from agent_sync.leases.orders import (
 from agent_sync.leases.refs.api_transport import ApiTransport
 from agent_sync.leases.refs.compare_and_swap import Swapped, Tried, compare_and_swap
 from agent_sync.leases.refs.probe import Probe, probe, refuses_all_refs
-from agent_sync.leases.refs.values import CLAIMS, BranchHead, PushResult, RefTransport, Where
+from agent_sync.leases.refs.values import CLAIMS, BranchHead, PushResult, RefTransport, RefUpdate, Where
 from agent_sync.leases.results import (
     BranchRefused,
     ClaimSeen,
@@ -89,6 +97,27 @@ class LeaseKeeper:
     def finish(self, mine: LeaseProof, change: LeaseChange) -> LeaseOutcome:
         """Mark an issue's work as done; once ended, it stays as it ended."""
         return self._end(mine, Verb.FINISH, LeaseState.DONE, change.now)
+
+    def replace(self, issue: int, request: LeaseRequest) -> LeaseOutcome:
+        """Put a released lease in the place of what cannot be read, which becomes its parent."""
+        name = claim_ref(issue)
+        found = next(iter(read_claims(self.transport, known_refs(self.transport, name))), None)
+        if found is None or isinstance(found, Tip):
+            # Somebody was faster.
+            return NotHeld(found) if found else Unknown(Doubt.VANISHED, f"The claim of #{issue} is gone.")
+        if found.unknown.doubt is not Doubt.UNREADABLE:
+            return found.unknown
+        kinds = {ref.sha: ref.kind for ref in self.transport.known(name, with_kinds=True)}
+        # Only a commit can be a parent; anything else is named in the message.
+        is_commit = kinds.get(found.sha) == "commit"
+        note = request.note if is_commit else f"{request.note}\n\nIt was {found.sha}, which is no commit."
+        lease = rules.replacing_lease(issue, request, fresh_id(), found.sha)
+        new = self.transport.write(claim_commit(lease, found.sha if is_commit else "", note))
+        pushed = self.transport.swap([RefUpdate(name, found.sha, new)])
+        seen = Tip(new, lease, self.where) if pushed.result is PushResult.LANDED else self.read(issue)
+        if isinstance(seen, Tip):
+            return Won(seen) if seen.sha == new else NotHeld(seen)
+        return seen or Unknown(Doubt.UNWRITTEN, pushed.text)
 
     def push_branch(self, branch: str, sha: str, mine: LeaseProof, change: LeaseChange) -> LeaseOutcome | BranchRefused:
         """Push a branch and renew the lease in one go: whoever lost the lease cannot push."""

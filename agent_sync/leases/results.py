@@ -15,7 +15,7 @@ class Doubt(StrEnum):
     UNREACHABLE = "unreachable"  # the ref could not be read
     UNWRITTEN = "unwritten"  # the ref can be read and has not moved, but it could not be written
     REFUSED = "refused"  # the remote takes no refs of this kind at all
-    BLOCKED = "blocked"  # another ref bears the name that git needs for the folder of this one
+    BLOCKED = "blocked"  # another ref bears the name of this one's folder, or lies below this one
     UNREADABLE = "unreadable"  # the ref holds something that is not a claim
     TOO_NEW = "too-new"  # the ref holds a claim of a newer agent-sync
     VANISHED = "vanished"  # the ref of a held lease is gone

@@ -167,6 +167,12 @@ def acquired_lease(issue: int, request: LeaseRequest, nonce: str, before: Tip | 
     )
 
 
+def replacing_lease(issue: int, request: LeaseRequest, nonce: str, before: str) -> Lease:
+    """Return a released lease that follows a commit which cannot be read; the nonce tells it from all before."""
+    first = acquired_lease(issue, request, nonce, None)
+    return first.model_copy(update={"state": LeaseState.RELEASED, "prev": before})
+
+
 def renewed_lease(before: Tip, change: LeaseChange) -> Lease:
     """Return a lease that runs anew from now; a clock that was set back a little does not shorten it."""
     lease = before.lease
@@ -227,4 +233,4 @@ def _refuse_newer(content: bytes, issue: int) -> None:
         return
     if isinstance(version, int) and SCHEMA_VERSION < version <= LARGEST_NUMBER:
         message = f"The claim of #{issue} has schema_version {version}; this agent-sync knows {SCHEMA_VERSION}."
-        raise LeaseTooNew(message, helps="upgrade agent-sync-github")
+        raise LeaseTooNew(message, helps="pipx upgrade agent-sync-github")

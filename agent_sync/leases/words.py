@@ -71,7 +71,7 @@ def way_out(issue: int, doubt: Doubt) -> str:
         case Doubt.TOO_NEW:
             return "pipx upgrade agent-sync-github"
         case Doubt.BLOCKED:
-            return "remove that ref, then run the same command"
+            return "remove that ref, then the same command"
         case _:
             return ""
 

@@ -1,4 +1,4 @@
-"""Frees a claim that its holder left, by a person's word or once it has expired: said in its ref and on the issue."""
+"""Frees an issue that its holder left, by a person's word or once the claim has expired: in its ref and on GitHub."""
 
 from dataclasses import replace
 
@@ -9,24 +9,53 @@ from agent_sync.leases.acquire import conflict, mode_here, take_over_objection, 
 from agent_sync.leases.claim_refs import transport_here
 from agent_sync.leases.identity import holder_here
 from agent_sync.leases.keeper import LeaseKeeper
-from agent_sync.leases.model import LeaseMode, LeaseState, Tip, proof_of
-from agent_sync.leases.results import LeaseChange, LeaseRequest, NotHeld, Unknown, Won
+from agent_sync.leases.model import Lease, LeaseMode, LeaseState, Tip, proof_of
+from agent_sync.leases.results import Doubt, LeaseChange, LeaseOutcome, LeaseRequest, NotHeld, Unknown, Won
 from agent_sync.leases.words import held_by, holder_name
 from agent_sync.system import clock
+from agent_sync.task.decision.claimable import login_of
 from agent_sync.task.decision.decide import card_change
-from agent_sync.task.decision.facts import Card
-from agent_sync.task.decision.outside_text import one_line, quoted
+from agent_sync.task.decision.facts import Card, Pull, PullState
+from agent_sync.task.decision.outside_text import code, one_line, quoted
 from agent_sync.task.decision.tasks import Person, Task
 
 FREED = "freed"
+_LONGEST_QUOTE = 400
+
+
+@dataclass(frozen=True)
+class Stuck:
+    """An issue to be freed: its claim, which is held or has ended, or why its ref cannot be read, and its open PR."""
+
+    task: Task
+    tip: Tip | None = None
+    unreadable: str = ""
+    pull: Pull | None = None
+
+    @property
+    def is_held(self) -> bool:
+        """Whether a claim holds it."""
+        return self.tip is not None and self.tip.lease.state is LeaseState.HELD
+
+    @property
+    def agent(self) -> str:
+        """The agent who holds it by its claim; of one that has ended the board may know a later one."""
+        claimed, shown = self.tip.lease.holder.agent if self.tip else "", _agent_on_card(self.task)
+        return claimed or shown if self.is_held else shown or claimed
+
+    @property
+    def holder(self) -> str:
+        """Who holds it or did last, in words of other machines; empty where that cannot be read."""
+        return held_by(self.tip.lease) if self.tip else quoted(self.agent) if self.agent else ""
 
 
 @dataclass(frozen=True)
 class Freed:
-    """Who held the task, and what was wrong with telling GitHub."""
+    """An issue that was freed: from what, what stays, and what was wrong with telling GitHub."""
 
-    holder: str
+    was: str
     trouble: str = ""
+    stays: tuple[str, ...] = ()
 
 
 def refuse_in_session(context: Context, *, attempted: str, what: str = "say that a holder has left") -> None:
@@ -36,24 +65,42 @@ def refuse_in_session(context: Context, *, attempted: str, what: str = "say that
         raise Refused(message, attempted=attempted, helps="ask a human to run it in a terminal")
 
 
-def holder_to_free(context: Context, issue: int) -> tuple[Tip | None, Task]:
-    """Return the claim that would be freed and its task; raise what stands against it."""
+def stuck_issue(context: Context, issue: int) -> Stuck:
+    """Return what would be freed; raise what stands against it."""
     attempted = f"freeing issue #{issue}"
     refuse_in_session(context, attempted=attempted)
-    seen = LeaseKeeper(transport_here(context), context.place).read(issue)
-    if isinstance(seen, Unknown):
-        raise unsettled(issue, seen)
-    tip = seen if seen and seen.lease.state is LeaseState.HELD else None
-    worker = _worker_of(context, tip) if tip else ""
+    seen = _keeper(context).read(issue)
+    if isinstance(seen, Unknown) and seen.doubt is not Doubt.UNREADABLE:
+        raise unsettled(issue, seen, attempted=attempted)
+    tip, unreadable = (None, seen.reason) if isinstance(seen, Unknown) else (seen, "")
+    worker = _worker_of(context, tip) if tip and tip.lease.state is LeaseState.HELD else ""
     if worker:
         message = f"Issue #{issue} hangs on the work hook of {worker}."
         raise Refused(message, attempted=attempted, helps=f"agent-sync worker cancel {worker} --force")
-    task = context.gateway.task(issue)
-    if tip is None and not _agent_on_card(task):
-        people = ", ".join(task.assignees)
-        whose = f"It is assigned to {people}, which is changed on GitHub: {task.url}" if people else "Nobody holds it."
-        raise BadInput(f"Issue #{issue} has no claim to free. {whose}", attempted=attempted, helps="agent-sync claim")
-    return tip, task
+    found = Stuck(context.gateway.task(issue), tip, unreadable)
+    if not (found.is_held or unreadable or _has_left_traces(context, found)):
+        raise _nothing_to_free(found.task, attempted)
+    pull = context.gateway.branch_pull(tip.lease.branch) if tip and tip.lease.branch else None
+    return replace(found, pull=pull if pull and pull.state is PullState.OPEN else None)
+
+
+def _has_left_traces(context: Context, found: Stuck) -> bool:
+    """Tell whether the card still names an agent, or shows what a claim that has ended left there."""
+    if _agent_on_card(found.task) or found.tip is None:
+        return bool(_agent_on_card(found.task))
+    names, card = context.settings.board, found.task.card
+    is_ours = isinstance(card, Card) and (card.status or "").casefold() in {
+        name.casefold() for name in (names.in_progress, names.in_review) if name
+    }
+    return found.task.is_open and (is_ours or _assigned(found.task, found.agent) is not None)
+
+
+def _nothing_to_free(task: Task, attempted: str) -> BadInput:
+    people = ", ".join(task.assignees)
+    whose = f"It is assigned to {people}, which is changed on GitHub: {task.url}" if people else "Nobody holds it."
+    remove = f"gh issue edit {task.number} --remove-assignee {','.join(task.assignees)}"
+    helps = remove if people else f"agent-sync claim {task.number}"
+    return BadInput(f"Issue #{task.number} has no claim to free. {whose}", attempted=attempted, helps=helps)
 
 
 def _worker_of(context: Context, tip: Tip) -> str:
@@ -68,15 +115,30 @@ def _worker_of(context: Context, tip: Tip) -> str:
 
 
 def free(context: Context, issue: int, *, reason: str) -> Freed:
-    """Take the claim from its holder and give it back at once; then tell the board and the issue."""
-    tip, task = holder_to_free(context, issue)
-    holder = held_by(tip.lease) if tip else quoted(_agent_on_card(task))
-    if tip:
-        _end(context, tip, f"Freed by a person from {holder_name(tip.lease)}: {_why(reason)}")
-    context.log.write(clock.now(), "release", issue=issue, reason=reason or None, forced=True, holder=holder)
-    agent = tip.lease.holder.agent if tip else _agent_on_card(task)
-    said = f"@{task.viewer.login} freed this claim of {holder}." + (f" Reason: {reason}" if reason else "")
-    return Freed(holder, _tell(context, task, agent, said))
+    """Take the claim from its holder and release it at once; then clear the board and comment on the issue."""
+    found = stuck_issue(context, issue)
+    task, holder = found.task, code(found.holder, limit=_LONGEST_QUOTE)
+    if found.unreadable:
+        replace_unreadable(context, _keeper(context), issue, reason=reason)
+        was, said = "its claim ref could not be read", "freed this issue: its claim ref could not be read."
+    elif found.tip and not found.is_held:
+        was, said = f"it was last held by {found.holder}", f"freed this issue, last held by {holder}."
+    else:
+        was, said = f"it was held by {found.holder}", f"freed this claim of {holder}."
+    if found.tip and found.is_held:
+        _end(context, found.tip, f"Freed by a person from {holder_name(found.tip.lease)}: {_why(reason)}")
+    context.log.write(clock.now(), "release", issue=issue, reason=reason or None, forced=True, holder=found.holder)
+    said = f"@{task.viewer.login} {said}" + (f" Reason: {reason}" if reason else "")
+    return Freed(was, _tell(context, task, found.agent, said), tuple(_what_stays(found)))
+
+
+def _what_stays(found: Stuck) -> list[str]:
+    """Say what others see of the issue as before."""
+    task = found.task
+    gone = _assigned(task, found.agent)
+    people = [login for login in task.assignees if not gone or login != gone.login]
+    stays = [f"PR #{found.pull.number} stays open: {found.pull.url}"] if found.pull else []
+    return [*stays, *([f"It is still assigned to {', '.join(people)}: {task.url}"] if people else [])]
 
 
 def free_expired(context: Context, tip: Tip) -> Freed:
@@ -88,51 +150,68 @@ def free_expired(context: Context, tip: Tip) -> Freed:
     task, holder = context.gateway.task(lease.issue), held_by(lease)
     _end(context, tip, f"Freed from {holder_name(lease)}: it has expired")
     context.log.write(clock.now(), "release", issue=lease.issue, reason="expired", forced=True, holder=holder)
-    said = f"agent-sync freed this claim, which has expired: it was held by {holder}."
-    return Freed(holder, _tell(context, task, lease.holder.agent, said))
+    quote = code(holder, limit=_LONGEST_QUOTE)
+    said = f"agent-sync freed this claim, which has expired: it was held by {quote}."
+    return Freed(f"it was held by {holder}", _tell(context, task, lease.holder.agent, said))
+
+
+def _keeper(context: Context) -> LeaseKeeper:
+    return LeaseKeeper(transport_here(context), context.place)
 
 
 def _why(reason: str) -> str:
     return one_line(reason) or "no reason was given"
 
 
+def replace_unreadable(context: Context, keeper: LeaseKeeper, issue: int, *, reason: str) -> None:
+    """Put a released lease in the place of a claim ref that was just found unreadable, by a person's word."""
+    refuse_in_session(context, attempted=f"freeing issue #{issue}")
+    request = _request(context, f"Freed by a person, because it could not be read: {_why(reason)}")
+    _won(issue, keeper.replace(issue, request))
+
+
 def _end(context: Context, tip: Tip, note: str) -> None:
     """Begin a holding of this worktree and end it, so that the former holder finds its claim lost, not finished."""
-    lease, keeper = tip.lease, LeaseKeeper(transport_here(context), context.place)
-    request = LeaseRequest(
-        # A card that could not be cleared now still names the former agent: by this name it is found later.
-        holder_here(context.place, agent=lease.holder.agent),
-        clock.now(),
-        context.settings.lease.ttl_s,
-        LeaseMode.MANUAL,
-        lease.branch,
-        lease.pr,
-        FREED,
-        note,
-    )
-    outcome = keeper.take_over(tip, request)
+    lease, keeper = tip.lease, _keeper(context)
+    won = _won(lease.issue, keeper.take_over(tip, _request(context, note, lease)))
+    keeper.release(proof_of(won.lease), LeaseChange(clock.now()))
+
+
+def _request(context: Context, note: str, former: Lease | None = None) -> LeaseRequest:
+    ttl_s, lease = context.settings.lease.ttl_s, former
+    # A card that could not be cleared now still names the former agent: by this name it is found later.
+    holder = holder_here(context.place, agent=lease.holder.agent if lease else "")
+    branch, pull = (lease.branch, lease.pr) if lease else ("", None)
+    return LeaseRequest(holder, clock.now(), ttl_s, LeaseMode.MANUAL, branch, pull, FREED, note)
+
+
+def _won(issue: int, outcome: LeaseOutcome) -> Tip:
+    """Return what a swap has put there; raise what came in between."""
     match outcome:
         case Won(won):
-            keeper.release(proof_of(won.lease), LeaseChange(clock.now()))
+            return won
         case NotHeld(other):
             raise conflict(other.lease)
         case Unknown():
-            raise unsettled(lease.issue, outcome)
+            raise unsettled(issue, outcome, attempted=f"freeing issue #{issue}")
 
 
 def _tell(context: Context, task: Task, agent: str, said: str) -> str:
     """Clear the card and the holder's assignment, and say on the issue who freed it, from whom and why."""
-    login = agent.rpartition("-")[0]
-    known = {name.casefold(): Person(name, id_) for name, id_ in task.assignee_ids}
-    person = known.get(login.casefold(), Person(login, ""))
-    change, trouble = card_change(task.card, status=context.settings.board.ready, agent="")
-    change = change if task.is_open else None
+    person = _assigned(task, agent) or Person(login_of(agent), "")
+    change, trouble = card_change(task.card, status=context.settings.board.ready if task.is_open else "", agent="")
     try:
         told = context.gateway.release_task(replace(task, viewer=person), change)
         context.gateway.comment(task.issue_id, said)
     except AgentSyncError as error:
         return str(error)
     return told or (trouble if context.settings.project.number is not None else "")
+
+
+def _assigned(task: Task, agent: str) -> Person | None:
+    """Return the person whose login an agent's name begins with, if they are assigned."""
+    known = {name.casefold(): Person(name, id_) for name, id_ in task.assignee_ids}
+    return known.get(login_of(agent).casefold())
 
 
 def _agent_on_card(task: Task) -> str:

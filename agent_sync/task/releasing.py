@@ -21,6 +21,7 @@ from agent_sync.task.decision.decide import card_change
 from agent_sync.task.decision.facts import Card, PullState
 from agent_sync.task.decision.outside_text import one_line
 from agent_sync.task.decision.tasks import Task
+from agent_sync.task.freeing import replace_unreadable
 
 
 @dataclass(frozen=True)
@@ -104,10 +105,12 @@ def _end(  # noqa: PLR0913  # the claim, what is there now, and what the user wa
     is_lost = isinstance(seen, Tip) and _is_lost(claim, seen)
     if isinstance(seen, Tip) and is_lost and seen.lease.state is LeaseState.HELD:
         return GivenBack(gone_to=_held_now(seen.lease))
-    is_gone = isinstance(seen, Unknown) and seen.doubt is Doubt.VANISHED and force
+    forced_by = seen.doubt if isinstance(seen, Unknown) and force else None
     doubt = fence.doubt_of(context, claim, seen) if isinstance(seen, Unknown) else seen
     try:
-        if is_lost or is_gone:
+        if forced_by is Doubt.UNREADABLE and claim.lease:
+            replace_unreadable(context, fence.keeper_of(context, claim.lease), claim.issue_number, reason=reason)
+        if is_lost or forced_by in {Doubt.UNREADABLE, Doubt.VANISHED}:
             return GivenBack(_clear_named(context, claim, asked, reason))
         if isinstance(doubt, LeaseUnknown):
             fence.refuse(context, claim, doubt, attempted=f"giving issue #{claim.issue_number} back")

@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.clones import BRANCH, CLAIM_REF, beside, git_requests, with_variables
+from support.clones import BRANCH, CLAIM_REF, beside, git_requests, ref, with_variables
+from support.fleet import fed
 from support.prove import PROVE
 from support.stage import Theatre, agent
 
@@ -58,12 +59,12 @@ def test_a_person_frees_a_claim(theatre):
     dry = bob.stage.command("release", "42", "--force", "--dry-run")
     assert (dry.status, CLAIM_REF in dry.stdout, theatre.card()["Status"]) == (0, True, "In Progress")
     played = bob.stage.command("release", "42", "--force", "--reason", "the machine is gone")
-    assert (played.status, played.requests) == (0, 3), played.stderr
+    assert (played.status, played.requests) == (0, 4), played.stderr
     assert 'it was held by "octo/demo"' in played.stdout
     assert theatre.card() == {"Status": "Todo", "Priority": "P1"}
     assert theatre.issue()["assignees"] == []
     (comment,) = theatre.comments()
-    assert comment.startswith('@octo freed this claim of "octo/demo"')
+    assert comment.startswith('@octo freed this claim of `"octo/demo"')
     assert comment.endswith("Reason: the machine is gone")
     bob.git("fetch", "-q", "origin", f"+{CLAIM_REF}:refs/seen")
     history = bob.git("log", "--format=%B", "refs/seen")
@@ -76,10 +77,10 @@ def test_a_person_frees_a_claim(theatre):
 def left_on_github(theatre):
     """Return what GitHub shows of issue 42: its status, its agent and who is assigned."""
     card = theatre.card()
-    return card.get("Status"), card.get("Agent"), theatre.issue()["assignees"]
+    return card.get("Status"), card.get("Agent") or "", theatre.issue()["assignees"]
 
 
-FREE = ("Todo", None, [])
+FREE = ("Todo", "", [])
 
 
 @pytest.mark.parametrize("knows", [False, True], ids=["first told by release", "told before"])
@@ -224,6 +225,77 @@ def test_a_person_takes_over_a_claim_made_by_hand_and_an_agent_does_not(theatre)
     bob.git("fetch", "-q", "origin", f"+{CLAIM_REF}:refs/seen")
     assert "who claimed it by hand: a person agreed" in bob.git("log", "-1", "--format=%B", "refs/seen")
     assert theatre.card()["Agent"] == bob.stage.claim()["agent_id"]
+
+
+LEFT_BEHIND = {
+    "assignee": ({"Status": "Todo", "Agent": ""}, ["octo", "mona"]),
+    "card": ({"Status": "In Progress", "Agent": ""}, []),
+    "agent": ({"Status": "Todo", "Agent": "octo-1"}, ["octo"]),
+}
+
+
+@pytest.mark.parametrize("left", LEFT_BEHIND)
+def test_a_person_frees_what_an_ended_claim_has_left(theatre, left):
+    """Assignment, column or Agent that stayed after the claim had ended go with --force; others stay assigned."""
+    fields, people = LEFT_BEHIND[left]
+    bob = beside(theatre, "bob")
+    assert theatre.stage.command("claim", "42").status == 0
+    assert theatre.stage.command("release").status == 0
+    for field, value in fields.items():
+        theatre.stage.act("set_field", issue=42, field=field, value=value)
+    theatre.stage.act("assign", issue=42, users=people)
+    before = ref(theatre)
+    played = bob.stage.command("release", "42", "--force")
+    assert played.status == 0, played.stderr
+    assert "Issue #42 was freed; it was last held by" in played.stdout
+    assert ("It is still assigned to mona" in played.stdout) is ("mona" in people)
+    assert left_on_github(theatre) == ("Todo", "", [one for one in people if one == "mona"])
+    assert ref(theatre) == before
+    (comment,) = theatre.comments()
+    assert comment.startswith("@octo freed this issue, last held by `")
+    again = bob.stage.command("release", "42", "--force")
+    assert (again.status, "has no claim to free" in again.stderr) == (2, True)
+
+
+def test_freeing_names_the_pull_request_that_stays_open(theatre):
+    """The pull request of the former holder is not closed, and whoever frees the issue reads which one it is."""
+    bob = beside(theatre, "bob")
+    assert theatre.stage.command("claim", "42").status == 0
+    theatre.stage.commit("a.txt", "a\n", "A")
+    assert theatre.stage.command("handoff", "--summary", "Fix it").status == 0
+    played = bob.stage.command("release", "42", "--force")
+    assert played.status == 0, played.stderr
+    assert f"PR #45 stays open: {theatre.stage.url}/octo/demo/pull/45" in played.stdout
+    assert theatre.pulls()[0]["state"] == "open"
+
+
+def test_what_a_holder_calls_itself_is_code_in_the_comment(theatre):
+    """Neither a mention nor markup in the holder's own words takes effect on the issue, whoever frees it."""
+    words = "@mona <img src=x> `x` [y](z)"
+    lease = {
+        "schema_version": 1,
+        "issue": 42,
+        "holder": {"host": words, "user": words, "worktree": "w", "agent": words},
+        "epoch": 1,
+        "nonce": "e" * 32,
+        "state": "held",
+        "acquired_at": "2026-01-01T00:00:00Z",
+        "renewed_at": "2026-01-01T00:00:00Z",
+        "ttl_s": 60.0,
+        "branch": "@mona",
+    }
+    for mode, command in (("manual", ["release", "42", "--force"]), ("auto", ["reconcile", "--all"])):
+        root = theatre.stage.root
+        blob = fed(root, json.dumps(lease | {"mode": mode}).encode(), "hash-object", "-w", "--stdin")
+        tree = fed(root, f"100644 blob {blob}\tclaim.json\n".encode(), "mktree")
+        theatre.git("push", "-q", "-f", "origin", f"{theatre.git('commit-tree', '-m', 'x', tree)}:{CLAIM_REF}")
+        played = theatre.stage.command(*command)
+        assert played.status == 0, played.stderr
+        comment = theatre.comments()[-1]
+        outside = "".join(comment.split("`")[::2])
+        assert "@mona" in comment
+        assert "mona" not in outside, comment
+        assert "<img" not in outside, comment
 
 
 NOT_FREED = {

@@ -1,5 +1,6 @@
 """What every keeper promises, held against all of them."""
 
+import pytest
 from support.leases import CLAIMS, git, later
 
 from agent_sync.leases.model import LeaseProof, LeaseState, proof_of
@@ -187,3 +188,35 @@ def test_garbage_is_never_free(bare):
     doubts = [doubt for _, doubt in GARBAGE.values()]
     assert [(one.issue, one.unknown.doubt) for one in listing.unreadable] == list(zip(planted, doubts, strict=True))
     assert {issue: bare.tip(issue) for issue in planted} == planted
+
+
+def test_what_cannot_be_read_is_replaced_by_a_released_lease(shared):
+    """It becomes the parent of a lease that anybody may follow; a lease that can be read is never replaced."""
+    ann, bob = shared.worker("ann"), shared.worker("bob")
+    mine = ann.holds()
+    spoilt = shared.plant({"claim.json": "{"})
+    assert isinstance(bob.keeper.read(7), Unknown)
+    won = bob.keeper.replace(7, bob.request(60))
+    assert isinstance(won, Won)
+    assert (won.tip.sha, won.tip.lease.state) == (shared.tip(), LeaseState.RELEASED)
+    assert git(shared.shared, "rev-parse", f"{CLAIMS}7^") == won.tip.lease.prev == spoilt
+    assert isinstance(ann.keeper.renew(mine, later(120)), NotHeld)
+    theirs = ann.holds(at=180)
+    # Meanwhile it is a claim like any other.
+    bob.keeper.read(7)
+    assert isinstance(bob.keeper.replace(7, bob.request(240)), NotHeld)
+    assert isinstance(ann.keeper.renew(theirs, later(300)), Won)
+
+
+@pytest.mark.parametrize("shared", ["file", "http", "api"], indirect=True)
+def test_a_claim_that_comes_in_between_is_not_replaced(shared):
+    """What was read may be gone when it is replaced: then whatever is there stays, and is told."""
+    ann, bob = shared.worker("ann"), shared.worker("bob")
+    shared.plant({"claim.json": "{"})
+    assert isinstance(bob.keeper.read(7), Unknown)
+    git(shared.shared, "update-ref", "-d", f"{CLAIMS}7")
+    ann.holds()
+    before = shared.tip()
+    lost = bob.keeper.replace(7, bob.request(60))
+    assert isinstance(lost, NotHeld)
+    assert (lost.tip.lease.holder.agent, shared.tip()) == ("ann", before)

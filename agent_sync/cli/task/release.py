@@ -13,7 +13,7 @@ from agent_sync.leases.words import holder_name, release_text
 from agent_sync.system.git import LONGEST_BRANCH
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.decision.outside_text import one_line
-from agent_sync.task.freeing import free, holder_to_free
+from agent_sync.task.freeing import Stuck, free, stuck_issue
 from agent_sync.task.loop import acting_alone
 from agent_sync.task.releasing import LeftClaim, give_back, left_claim
 
@@ -104,12 +104,21 @@ def _free(context: Context, number: int, *, reason: str, force: bool, dry_run: b
         raise BadInput(message, helps=f"agent-sync release {number} --force")
     with working(f"freeing issue #{number}"):
         if dry_run:
-            tip, _ = holder_to_free(context, number)
-            click.echo(f"would release {claim_ref(number)} of {holder_name(tip.lease)} (2 pushes)" if tip else "")
-            click.echo(f"would move the card of issue #{number} to {context.settings.board.ready}, clear Agent,")
-            click.echo("take the holder's assignment back and comment on the issue (3 requests)")
+            _tell_freeing(context, stuck_issue(context, number))
             return
         freed = free(context, number, reason=reason)
-    click.echo(f"Issue #{number} was freed; it was held by {freed.holder}.")
+    click.echo(f"Issue #{number} was freed; {freed.was}.")
+    for line in freed.stays:
+        click.echo(one_line(line, limit=300))
     if freed.trouble:
         click.echo(f"GitHub was only partly updated: {freed.trouble}", err=True)
+
+
+def _tell_freeing(context: Context, found: Stuck) -> None:
+    number = found.task.number
+    if found.unreadable:
+        click.echo(f"would replace {claim_ref(number)}, which cannot be read (1 push)")
+    elif found.tip and found.is_held:
+        click.echo(f"would release {claim_ref(number)} of {holder_name(found.tip.lease)} (2 pushes)")
+    click.echo(f"would move the card of issue #{number} to {context.settings.board.ready}, clear Agent,")
+    click.echo("take the holder's assignment back and comment on the issue (2 requests)")
