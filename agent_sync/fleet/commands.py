@@ -56,7 +56,7 @@ def _from_afar(standing: Standing, lane: Lane) -> str:
     if lane is not Lane.NEEDS_YOU:
         return FOLLOW
     if standing.held.trouble:
-        return DOCTOR
+        return standing.held.helps or DOCTOR
     issue, pull = standing.issue, standing.pull
     match standing.stands:
         case s.AwaitingConsent() if issue:

@@ -13,6 +13,7 @@ from agent_sync.fleet.worktrees import claims_of_other_clones, seen_in, with_bra
 from agent_sync.gateway.transport.address import address_of
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.model import LeaseState, Tip
+from agent_sync.leases.words import way_out
 from agent_sync.system import clock
 from agent_sync.task.decision.claims_seen import ClaimAsked, ClaimsSeen
 from agent_sync.task.decision.feedback.reviews import Wake
@@ -77,7 +78,10 @@ def _held(context: Context, fleet: Fleet) -> list[HeldTask]:
     places = [*fleet.here, *_of_this_repository(claims_of_other_clones(context), tips)]
     by_nonce = {_nonce(one): one for one in places if _nonce(one)}
     held = [HeldTask(tip.lease.issue, tip.lease, _seen(context, by_nonce.get(tip.lease.nonce))) for tip in tips]
-    held += [HeldTask(one.issue, trouble=one.unknown.reason) for one in fleet.unreadable]
+    held += [
+        HeldTask(one.issue, trouble=one.unknown.reason, helps=way_out(one.issue, one.unknown.doubt))
+        for one in fleet.unreadable
+    ]
     shown = {tip.lease.nonce for tip in tips}
     held += [
         _without_lease(context, one, tips) for one in places if _nonce(one) not in shown and not _is_left(one, tips)

@@ -54,6 +54,8 @@ class HeldTask:
     lease: Lease | None = None
     here: WorktreeSeen | None = None
     trouble: str = ""
+    # The command that helps with the trouble.
+    helps: str = ""
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,14 @@ from enum import StrEnum
 
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.model import Lease, LeaseState, Tip
+from agent_sync.leases.results import Unreadable
 from agent_sync.leases.rules import ALLOWANCE_S, TakeOverObjection, heard_of_at, objection_to_taking_over, span
-from agent_sync.leases.words import held_by, moment
+from agent_sync.leases.words import held_by, moment, way_out
 from agent_sync.settings.tables import BoardSettings
 from agent_sync.task.decision.actions import CardChange
 from agent_sync.task.decision.claims_seen import ClaimedIssue
 from agent_sync.task.decision.facts import Card, PullState
-from agent_sync.task.decision.outside_text import quoted
+from agent_sync.task.decision.outside_text import one_line, quoted
 
 
 class FleetRemedy(StrEnum):
@@ -45,9 +46,10 @@ class ClaimSides:
 
 @dataclass(frozen=True)
 class FleetDifference:
-    """What differs about one claim, in one line."""
+    """What differs about one claim, in one line; `tip` is None where its ref cannot be read."""
 
-    tip: Tip
+    issue: int
+    tip: Tip | None
     says: str
     remedy: FleetRemedy
     helps: str = ""
@@ -59,16 +61,28 @@ class FleetDifference:
         return self.remedy is not FleetRemedy.TOLD
 
 
+def unreadable_difference(one: Unreadable) -> FleetDifference:
+    """Return that a claim ref cannot be read, which keeps its issue from everybody, and what helps."""
+    says = f"its claim ref cannot be used: {one_line(one.unknown.reason, limit=300)}"
+    return FleetDifference(one.issue, None, says, FleetRemedy.TOLD, way_out(one.issue, one.unknown.doubt))
+
+
 def fleet_differences(
     seen: ClaimSides, now: datetime, board: BoardSettings, *, allowance_s: float = ALLOWANCE_S
 ) -> tuple[FleetDifference, ...]:
     """Return what disagrees about one claim."""
     if seen.issue is None:
         said = "its issue was transferred or deleted"
-        return (FleetDifference(seen.tip, said, FleetRemedy.TOLD, _forced(seen.tip)),) if _is_held(seen.tip) else ()
+        return (_found(seen.tip, said, FleetRemedy.TOLD, _forced(seen.tip)),) if _is_held(seen.tip) else ()
     if _is_held(seen.tip):
         return tuple(_held(seen, seen.issue, now, allowance_s))
     return tuple(_ended(seen, seen.issue, now, board))
+
+
+def _found(
+    tip: Tip, says: str, remedy: FleetRemedy, helps: str = "", change: CardChange | None = None
+) -> FleetDifference:
+    return FleetDifference(tip.lease.issue, tip, says, remedy, helps, change)
 
 
 def _is_held(tip: Tip) -> bool:
@@ -88,16 +102,16 @@ def _held(seen: ClaimSides, issue: ClaimedIssue, now: datetime, allowance_s: flo
     if found is None and "/" in lease.holder.agent:
         # Work that hangs on a hook is put back there, not given away.
         said = f"the claim of worker {quoted(lease.holder.agent, limit=60)} has expired"
-        yield FleetDifference(tip, said, FleetRemedy.TOLD, "agent-sync worker repair")
+        yield _found(tip, said, FleetRemedy.TOLD, "agent-sync worker repair")
         return
     if found is None and not seen.is_own:
-        yield FleetDifference(tip, f"it has expired: {held_by(lease)}", FleetRemedy.FREE)
+        yield _found(tip, f"it has expired: {held_by(lease)}", FleetRemedy.FREE)
         return
     if found is TakeOverObjection.OPEN_PULL:
         said = f"it has expired, and its PR #{issue.pull.number if issue.pull else 0} is open: a human must agree"
-        yield FleetDifference(tip, said, FleetRemedy.TOLD, f"agent-sync claim {lease.issue} --take-over")
+        yield _found(tip, said, FleetRemedy.TOLD, f"agent-sync claim {lease.issue} --take-over")
     if not issue.is_open:
-        yield FleetDifference(tip, f"the issue is closed, and held by {held_by(lease)}", FleetRemedy.TOLD, _forced(tip))
+        yield _found(tip, f"the issue is closed, and held by {held_by(lease)}", FleetRemedy.TOLD, _forced(tip))
     yield from _held_card(seen, lease)
 
 
@@ -108,10 +122,10 @@ def _held_card(seen: ClaimSides, lease: Lease) -> Iterator[FleetDifference]:
         return
     if card.agent:
         said = f"its card names {quoted(card.agent, limit=60)}, and it is held by {quoted(agent, limit=60)}"
-        yield FleetDifference(seen.tip, said, FleetRemedy.TOLD, f"agent-sync explain {lease.issue}")
+        yield _found(seen.tip, said, FleetRemedy.TOLD, f"agent-sync explain {lease.issue}")
     else:
         said = f"its card names nobody, and it is held by {quoted(agent, limit=60)}"
-        yield FleetDifference(seen.tip, said, FleetRemedy.CARD, change=CardChange(card, "", agent))
+        yield _found(seen.tip, said, FleetRemedy.CARD, change=CardChange(card, "", agent))
 
 
 def _ended(seen: ClaimSides, issue: ClaimedIssue, now: datetime, board: BoardSettings) -> Iterator[FleetDifference]:
@@ -119,12 +133,12 @@ def _ended(seen: ClaimSides, issue: ClaimedIssue, now: datetime, board: BoardSet
     if card and not card.is_archived and card.agent and card.agent == lease.holder.agent:
         # The card still names this claim, so nobody has taken it in hand since.
         said = f"its card names {quoted(card.agent, limit=60)}, who {lease.state} it"
-        yield FleetDifference(tip, said, FleetRemedy.CARD, change=CardChange(card, _status(issue, card, board), ""))
+        yield _found(tip, said, FleetRemedy.CARD, change=CardChange(card, _status(issue, card, board), ""))
     ended = heard_of_at(lease.renewed_at, now)
     if not issue.is_open and now > ended + span(lease.ttl_s):
         # As long as its last holder may still have to clean up, the ref stays.
         said = f"the issue is closed, and its claim ended at {moment(ended)}"
-        yield FleetDifference(tip, said, FleetRemedy.PRUNE)
+        yield _found(tip, said, FleetRemedy.PRUNE)
 
 
 def _status(issue: ClaimedIssue, card: Card, board: BoardSettings) -> str:

@@ -14,7 +14,13 @@ from agent_sync.leases.identity import worktree_id
 from agent_sync.leases.model import LeaseState, Tip
 from agent_sync.leases.pruning import due_claim, prune
 from agent_sync.leases.refs.values import RefTransport
-from agent_sync.reconcile.fleet_comparison import ClaimSides, FleetDifference, FleetRemedy, fleet_differences
+from agent_sync.reconcile.fleet_comparison import (
+    ClaimSides,
+    FleetDifference,
+    FleetRemedy,
+    fleet_differences,
+    unreadable_difference,
+)
 from agent_sync.system import clock
 from agent_sync.task.decision.claims_seen import ClaimAsked
 from agent_sync.task.decision.facts import Card
@@ -52,8 +58,9 @@ def compare_all(context: Context) -> FleetCompared:
     where = transport.where
     tips = [*(tip for tip in fleet.held if tip.where is where), *_oldest_ended(transport, fleet)]
     reason = "" if fleet.where is where else fleet.reason
+    spoilt = tuple(unreadable_difference(one) for one in fleet.unreadable)
     if not tips:
-        return FleetCompared(0, (), reason)
+        return FleetCompared(len(spoilt), spoilt, reason)
     github = context.gateway.claims([_question(tip) for tip in tips])
     cards, note = _cards(context, tips)
     own, now, settings = worktree_id(context.place), clock.now(), context.settings
@@ -70,10 +77,9 @@ def compare_all(context: Context) -> FleetCompared:
     ]
     if any(one.remedy is FleetRemedy.PRUNE for one in found):
         prunable = _prunable(context)
-        found = [
-            one for one in found if one.remedy is not FleetRemedy.PRUNE or claim_ref(one.tip.lease.issue) in prunable
-        ]
-    return FleetCompared(len(tips), tuple(found), "; ".join(filter(None, [reason, note])))
+        found = [one for one in found if one.remedy is not FleetRemedy.PRUNE or claim_ref(one.issue) in prunable]
+    reason = "; ".join(filter(None, [reason, note]))
+    return FleetCompared(len(tips) + len(spoilt), (*spoilt, *found), reason)
 
 
 def _cards(context: Context, tips: Sequence[Tip]) -> tuple[Mapping[int, Card], str]:
@@ -122,14 +128,14 @@ def _repair(context: Context, one: FleetDifference) -> Repaired:
         trouble = _carry_out(context, one)
     except AgentSyncError as error:
         trouble = str(error)
-    context.log.write(
-        clock.now(), "reconciled", issue=one.tip.lease.issue, remedy=one.remedy.value, trouble=trouble or None
-    )
+    context.log.write(clock.now(), "reconciled", issue=one.issue, remedy=one.remedy.value, trouble=trouble or None)
     return Repaired(one, is_done=not trouble, trouble=one_line(trouble, limit=300))
 
 
 def _carry_out(context: Context, one: FleetDifference) -> str:
     """Carry a remedy out; return what was wrong."""
+    if one.tip is None:
+        return ""
     match one.remedy:
         case FleetRemedy.TOLD:
             return ""

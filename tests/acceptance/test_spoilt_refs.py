@@ -5,7 +5,7 @@ import re
 import subprocess
 
 import pytest
-from support.clones import beside, ref, told
+from support.clones import beside, ref, told, with_variables
 from support.neighbours import new_issues
 from support.prove import PROVE
 from support.stage import agent, human
@@ -111,8 +111,104 @@ def test_spoilt_claim_is_unreadable_and_nothing_else(theatre, names):
             played = theatre.stage.command("claim", str(issue), *options)
             assert played.status == 1, (name, told(played))
             assert played.stderr.startswith(f"error[bad-lease]: The claim of #{issue} "), (name, told(played))
+            assert f"try: agent-sync release {issue} --force" in played.stderr, (name, told(played))
     assert theatre.stage.claim() is None
     assert {name: ref(theatre, f"refs/agentsync/{name}") for name in planted} == planted
+    every_look_names_the_command(theatre, issues.values())
+    for issue in issues.values():
+        it_is_freed_and_nothing_lost(theatre, issue)
+    assert json.loads(theatre.stage.command("reconcile", "--all", "--json").stdout)["differences"] == []
+    assert "cannot be read" not in theatre.stage.command("doctor").stdout
+
+
+def every_look_names_the_command(theatre, issues):
+    """The fleet, `reconcile --all`, the doctor and `explain` all name the command that frees the issue."""
+    commands = {f"agent-sync release {issue} --force" for issue in issues}
+    fleet = json.loads(theatre.stage.command("status", "--all", "--json").stdout)
+    assert {task["next"] for task in fleet["tasks"] if task["lane"] == "needs_you"} == commands
+    assert {row["next"] for row in fleet["claims"]} == commands
+    compared = json.loads(theatre.stage.command("reconcile", "--all", "--json").stdout)
+    assert {one["helps"] for one in compared["differences"]} == commands
+    # One more was claimed and released just before.
+    assert (compared["claims"], {one["remedy"] for one in compared["differences"]}) == (len(commands) + 1, {"told"})
+    assert "everything agrees" not in theatre.stage.command("reconcile", "--all").stdout
+    checks = json.loads(theatre.stage.command("doctor", "--json").stdout)["checks"]
+    (found,) = [check for check in checks if check["name"] == "claims"]
+    assert found["mark"] == "warn"
+    assert all(f"#{issue}" in found["says"] for issue in issues)
+    assert found["fix"] in commands
+    some = next(iter(issues))
+    assert f"try: agent-sync release {some} --force" in theatre.stage.command("explain", str(some)).stderr
+
+
+def it_is_freed_and_nothing_lost(theatre, issue):
+    """A person frees it; what stood there is the parent of what stands there now, and the issue can be claimed."""
+    name = f"refs/agentsync/claims/{issue}"
+    before = ref(theatre, name)
+    in_session = with_variables(theatre, CLAUDECODE="1").stage.command("release", str(issue), "--force")
+    assert (in_session.status, ref(theatre, name)) == (1, before)
+    dry = theatre.stage.command("release", str(issue), "--force", "--dry-run")
+    assert (dry.status, ref(theatre, name), "cannot be read" in dry.stdout) == (0, before, True), told(dry)
+    played = theatre.stage.command("release", str(issue), "--force", "--reason", "spoilt")
+    assert played.status == 0, told(played)
+    assert f"Issue #{issue} was freed" in played.stdout
+    theatre.git("fetch", "-q", "origin", f"+{name}:refs/seen")
+    assert theatre.git("rev-parse", "refs/seen^") == before
+    assert "spoilt" in theatre.git("log", "-1", "--format=%B", "refs/seen")
+    (comment,) = theatre.comments(issue)
+    assert comment == "@octo freed this issue: its claim ref could not be read. Reason: spoilt"
+    claimed = theatre.stage.command("claim", str(issue))
+    assert claimed.status == 0, told(claimed)
+    assert theatre.stage.command("release").status == 0
+
+
+def test_spoilt_claim_gives_back_card_and_assignment(theatre):
+    """What the card still says of a claim that was spoilt is cleared with it, here where it is held or elsewhere."""
+    for holder, freeing in ((beside(theatre, "bob"), theatre), (theatre, theatre)):
+        assert holder.stage.command("claim", "43").status == 0
+        push(theatre, {"claims/43": ""})
+        push(theatre, {"claims/43": commit_of(theatre, b"{}")})
+        refused = holder.stage.command("release")
+        assert (refused.status, "try: agent-sync release 43 --force" in refused.stderr) == (8, True), told(refused)
+        played = freeing.stage.command("release", "43", "--force")
+        assert (played.status, played.stderr) == (0, ""), told(played)
+        assert (theatre.card(43), theatre.issue(43)["assignees"]) == ({"Status": "Todo", "Priority": "P2"}, [])
+        assert freeing.stage.command("claim", "43").status == 0
+        assert freeing.stage.command("release").status == 0
+
+
+def test_claim_ref_that_is_no_commit_is_replaced(theatre):
+    """A claim ref to a file, a tree or a tag is freed like any other that cannot be read."""
+    issues = new_issues(theatre, 3)
+    theatre.git("tag", "-m", "x", "odd", tree_of(theatre, b"x", "x"))
+    objects = [
+        fed(theatre, b"{}", "hash-object", "-w", "--stdin"),
+        tree_of(theatre, b"{}"),
+        theatre.git("rev-parse", "odd"),
+    ]
+    push(theatre, {f"claims/{issue}": sha for issue, sha in zip(issues, objects, strict=True)})
+    for issue, sha in zip(issues, objects, strict=True):
+        played = theatre.stage.command("release", str(issue), "--force")
+        assert played.status == 0, told(played)
+        theatre.git("fetch", "-q", "origin", f"+refs/agentsync/claims/{issue}:refs/seen")
+        assert sha in theatre.git("log", "-1", "--format=%B", "refs/seen")
+        assert theatre.stage.command("claim", str(issue)).status == 0
+        assert theatre.stage.command("release").status == 0
+
+
+def test_claim_of_a_newer_version_is_not_replaced(theatre):
+    """What a newer agent-sync wrote says that an upgrade helps, everywhere, and is left as it is."""
+    planted = {"claims/43": commit_of(theatre, json.dumps(LEASE | {"schema_version": 2, "state": 7}).encode())}
+    push(theatre, planted)
+    for command in (["claim", "43"], ["claim", "43", "--take-over", "--yes"], ["release", "43", "--force"]):
+        refused = theatre.stage.command(*command)
+        assert refused.stderr.startswith("error[lease-too-new]: The claim of #43 has schema_version 2"), told(refused)
+        assert "try: pipx upgrade agent-sync-github" in refused.stderr
+        assert "--force" not in refused.stderr
+    (row,) = json.loads(theatre.stage.command("reconcile", "--all", "--json").stdout)["differences"]
+    assert (row["issue"], row["remedy"], row["helps"]) == (43, "told", "pipx upgrade agent-sync-github")
+    assert "next: pipx upgrade agent-sync-github" in theatre.stage.command("status", "--all").stdout
+    assert ref(theatre, "refs/agentsync/claims/43") == planted["claims/43"]
 
 
 def test_ref_in_the_way_of_a_claim_is_named(theatre):
@@ -131,6 +227,8 @@ def test_ref_in_the_way_of_a_claim_is_named(theatre):
             assert "a person who may write to the repository must remove it" in played.stderr
             assert "same command again" not in played.stderr
             assert "git push" not in played.stderr
+            assert "try: remove that ref" in played.stderr
+        assert theatre.stage.command("release", str(issue), "--force").status == 1
     push(theatre, dict.fromkeys(below.values(), ""))
     for issue in below:
         assert theatre.stage.command("claim", str(issue)).status == 0

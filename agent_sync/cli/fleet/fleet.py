@@ -16,8 +16,9 @@ from agent_sync.fleet.projection import FleetView, as_json, project
 from agent_sync.fleet.reading import Fleet, FleetHook, WorktreeClaim, read_fleet
 from agent_sync.leases.model import Lease, Tip
 from agent_sync.leases.refs.values import Where
+from agent_sync.leases.results import Unreadable
 from agent_sync.leases.rules import expires_at, is_expired
-from agent_sync.leases.words import span
+from agent_sync.leases.words import span, way_out
 from agent_sync.system import clock
 from agent_sync.task.decision.outside_text import one_line, quoted
 
@@ -62,7 +63,7 @@ def _draw(view: FleetView, now: datetime) -> None:
 def rows_of(seen: Fleet, now: datetime, *, allowance_s: float) -> list[dict[str, Any]]:
     """Return one row for every lease that is held and for every claim here without one, by issue."""
     rows = [_lease_row(tip, seen.here, now, allowance_s) for tip in seen.held]
-    rows += [_unreadable_row(one.issue, one.unknown.reason) for one in seen.unreadable]
+    rows += [_unreadable_row(one) for one in seen.unreadable]
     shown = {row["root"] for row in rows}
     rows += [_local_row(one) for one in seen.here if one.root not in shown]
     return sorted(rows, key=lambda row: (row["issue"] or 0, row["root"] or ""))
@@ -130,8 +131,9 @@ def _local_row(held: WorktreeClaim) -> dict[str, Any]:
     return _row(**values, root=held.root, trouble=lost or without)
 
 
-def _unreadable_row(issue: int, reason: str) -> dict[str, Any]:
-    return _row(issue=issue, trouble=f"unreadable: {one_line(reason, limit=300)}")
+def _unreadable_row(one: Unreadable) -> dict[str, Any]:
+    trouble = f"unreadable: {one_line(one.unknown.reason, limit=300)}"
+    return _row(issue=one.issue, trouble=trouble, next=way_out(one.issue, one.unknown.doubt))
 
 
 def _row(**values: Any) -> dict[str, Any]:

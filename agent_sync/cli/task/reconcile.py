@@ -92,7 +92,7 @@ def _fleet_row(result: Repaired, *, dry_run: bool) -> dict[str, Any]:
     if one.is_ours:
         done = f"not repaired: {result.trouble}" if result.trouble else f"repaired ({does})"
         outcome = f"would {does}" if dry_run else done
-    values = {"issue": one.tip.lease.issue, "says": one.says, "remedy": one.remedy.value, "helps": one.helps}
+    values = {"issue": one.issue, "says": one.says, "remedy": one.remedy.value, "helps": one.helps}
     return values | {"repaired": result.is_done, "trouble": result.trouble, "outcome": outcome}
 
 

@@ -4,13 +4,14 @@ import secrets
 from collections.abc import Iterator
 
 from agent_sync.context import Context
-from agent_sync.errors import AgentSyncError, BadClaim
+from agent_sync.errors import AgentSyncError, BadClaim, BadConfig
 from agent_sync.gateway.transport.remotes import base_remote
-from agent_sync.leases.claim_refs import refused_since
+from agent_sync.leases.claim_refs import known_refs, read_claims, refused_since, transport_here
 from agent_sync.leases.fence import lease_stop
 from agent_sync.leases.refs.git_pushes import push_trouble
-from agent_sync.leases.refs.values import PROBES
-from agent_sync.leases.words import scope
+from agent_sync.leases.refs.values import CLAIMS, PROBES
+from agent_sync.leases.results import Unreadable
+from agent_sync.leases.words import scope, way_out
 from agent_sync.setup.doctor.result import Result, fail, ok, skip, warn
 from agent_sync.system import clock
 from agent_sync.system.git_refusals import is_sign_in_trouble, no_remote, sign_in_help
@@ -21,6 +22,7 @@ from agent_sync.task.decision.outside_text import one_line
 from agent_sync.task.decision.tasks import Task
 
 PROBE_LIMIT = 20.0
+_MOST_NAMED = 20
 
 
 def check_leases(context: Context) -> Iterator[Result]:
@@ -30,6 +32,9 @@ def check_leases(context: Context) -> Iterator[Result]:
         branches = check_branches(context)
         if branches:
             yield branches
+        claims = check_claims(context)
+        if claims:
+            yield claims
         claim = context.store.read()
     except BadClaim:
         # The check of the claim file has said so.
@@ -60,6 +65,25 @@ def check_refs(context: Context) -> Result:
         says = f"you may not write to {remote}: from this fork claims hold for this clone only, by your word"
         return warn("claim refs", says, 'agent-sync claim ISSUE --local, or lease.where = "clone" in your settings')
     return _push_result(remote, url, trouble, is_known_to_refuse=since is not None)
+
+
+def check_claims(context: Context) -> Result | None:
+    """Check that every claim ref can be used; where the remote does not answer, another check has said so."""
+    try:
+        transport = transport_here(context, limit_s=PROBE_LIMIT)
+    except BadConfig:
+        return None
+    if transport.fetch([CLAIMS]):
+        return None
+    found = read_claims(transport, known_refs(transport))
+    spoilt = [one for one in found if isinstance(one, Unreadable)]
+    if not spoilt:
+        return ok("claims", f"{len(found)} claim ref{'' if len(found) == 1 else 's'}, all readable")
+    names = ", ".join(f"#{one.issue}" for one in spoilt[:_MOST_NAMED])
+    more = f" and {len(spoilt) - _MOST_NAMED} more" if len(spoilt) > _MOST_NAMED else ""
+    first = spoilt[0]
+    says = f"the claim refs of {names}{more} cannot be used: {one_line(first.unknown.reason, limit=200)}"
+    return warn("claims", says, way_out(first.issue, first.unknown.doubt))
 
 
 def check_branches(context: Context) -> Result | None:
