@@ -5,6 +5,7 @@ import shlex
 from agent_sync.fleet.standing import Standing
 from agent_sync.fleet.view import Lane
 from agent_sync.leases.model import LeaseMode
+from agent_sync.leases.rules import is_dated_ahead
 from agent_sync.task.decision import situations as s
 from agent_sync.task.decision.drift import drift_situations as d
 from agent_sync.task.decision.facts import Pull
@@ -66,6 +67,9 @@ def _from_afar(standing: Standing, lane: Lane) -> str:
         case s.ClosedUnmerged() | d.BranchDeleted() if pull:
             return f"gh pr reopen {shlex.quote(pull.url)}"
         case _:
+            lease = standing.held.lease
+            if lease and is_dated_ahead(lease, standing.now):
+                return "agent-sync reconcile --all"
             return _open(pull) if pull else _take(standing)
 
 

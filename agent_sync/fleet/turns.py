@@ -7,7 +7,8 @@ from agent_sync.fleet.seen import FleetSeen, Session
 from agent_sync.fleet.standing import Standing, worker_of
 from agent_sync.fleet.view import Lane
 from agent_sync.lazy_dataclasses import dataclass
-from agent_sync.leases.words import span
+from agent_sync.leases.rules import is_dated_ahead
+from agent_sync.leases.words import dated_ahead, span
 from agent_sync.task.claim.phases import WithheldBy
 from agent_sync.task.decision import situations as s
 from agent_sync.task.decision.drift import drift_situations as d
@@ -155,7 +156,9 @@ def _agents(standing: Standing, reason: str) -> Turn:
     """Return the agent's turn; where no agent gives a sign of work, a person is asked."""
     if standing.session is Session.ENDED:
         return Turn(Lane.NEEDS_YOU, YOU, f"{reason}; no session is at work on it")
-    last = standing.last_sign
+    lease, last = standing.held.lease, standing.last_sign
+    if lease and not standing.is_here and is_dated_ahead(lease, standing.now):
+        return Turn(Lane.NEEDS_YOU, YOU, f"{dated_ahead(lease)} ({reason})", is_anybodys=True)
     if not (standing.is_silent or standing.is_expired) or last is None:
         return Turn(Lane.WORKING, AGENT, reason)
     silence = span((standing.now - last).total_seconds())

@@ -25,7 +25,7 @@ from agent_sync.leases.refs.api_transport import ApiTransport
 from agent_sync.leases.refs.transports import CloneTransport, RemoteTransport
 from agent_sync.leases.refs.values import RefTransport, Where
 from agent_sync.leases.results import Doubt, LeaseChange, LeaseOutcome, LeaseRequest, NotHeld, Unknown, Won
-from agent_sync.leases.words import held_by, holder_name, way_out
+from agent_sync.leases.words import held_by, holder_name, redating, way_out
 from agent_sync.system import clock, git_branches
 from agent_sync.system.git import refuse_odd_branch
 from agent_sync.system.git_refusals import is_sign_in_trouble, is_unreachable, push_rule, rule_help, sign_in_error
@@ -127,7 +127,8 @@ def holder_known(context: Context, issue: int) -> Lease | None:
 def conflict(lease: Lease) -> Conflict:
     """Return that somebody else holds an issue, and who."""
     message = f"Issue #{lease.issue} is held by {held_by(lease)}."
-    return Conflict(message, attempted=f"claiming issue #{lease.issue}", helps="agent-sync next")
+    helps = redating(lease.issue) if rules.is_dated_ahead(lease, clock.now()) else "agent-sync next"
+    return Conflict(message, attempted=f"claiming issue #{lease.issue}", helps=helps)
 
 
 def _keeper(context: Context, wish: LeaseWish, transport: RefTransport) -> LeaseKeeper:
@@ -237,13 +238,14 @@ def _fetch_work(context: Context, tip: Tip) -> None:
 
 def _refuse_taking_over(context: Context, wish: LeaseWish, tip: Tip) -> None:
     """Look at what could speak against it, and ask a human last."""
-    lease, found = _as_heard_of(context, tip), take_over_objection(context, tip)
+    lease, found = tip.lease, take_over_objection(context, tip)
     if found in _askable(context) and wish.agrees(f"Issue #{wish.issue}: {found}. Take it over?"):
         return
     if found:
         message = f"Issue #{wish.issue} cannot be taken over: {found}. It is held by {held_by(lease)}."
         is_manual = found is rules.TakeOverObjection.MANUAL
         helps = "a person in a terminal may add --yes" if is_manual else "agent-sync status --all"
+        helps = redating(wish.issue) if rules.is_dated_ahead(lease, clock.now()) else helps
         raise Refused(message, attempted=f"taking issue #{wish.issue} over", helps=helps)
 
 

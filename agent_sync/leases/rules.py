@@ -71,6 +71,12 @@ def is_ahead(at: datetime, now: datetime, allowance_s: float = ALLOWANCE_S) -> b
     return at > now + span(allowance_s)
 
 
+def is_dated_ahead(lease: Lease, now: datetime) -> bool:
+    """Tell whether a lease that should run out cannot, because a wrong clock has dated its last renewal."""
+    is_held = lease.state is LeaseState.HELD and lease.mode is LeaseMode.AUTO
+    return is_held and is_ahead(lease.renewed_at, now)
+
+
 def span(seconds: float) -> timedelta:
     """Return a length of time that can be added to any moment of ours: at most the longest a lease may last."""
     return timedelta(seconds=max(0.0, min(LONGEST_TTL_S, seconds)))

@@ -52,7 +52,19 @@ def expiry(lease: Lease) -> str:
     """Return until when a lease lasts if nobody renews it."""
     if lease.mode is LeaseMode.MANUAL:
         return "it was claimed by hand and never expires"
+    if rules.is_dated_ahead(lease, clock.now()):
+        return dated_ahead(lease)
     return f"it expires at {moment(rules.expires_at(lease, clock.now()))} unless it is renewed"
+
+
+def dated_ahead(lease: Lease) -> str:
+    """Return that a wrong clock has dated a lease, which says nothing of when it runs out."""
+    return f"its last renewal is dated {moment(lease.renewed_at)}, in the future"
+
+
+def redating(issue: int) -> str:
+    """Return what ends a lease that is dated in the future."""
+    return f"agent-sync reconcile --all; a person: agent-sync release {issue} --force"
 
 
 def blocked_text(transport: RefTransport, above: str) -> str:

@@ -11,9 +11,9 @@ from agent_sync.fleet.seen import FleetSeen, HeldTask
 from agent_sync.fleet.standing import standing_of
 from agent_sync.fleet.turns import turn_of
 from agent_sync.fleet.worktrees import seen_in
-from agent_sync.leases.acquire import unsettled
+from agent_sync.leases.acquire import mode_here, unsettled
 from agent_sync.leases.claim_refs import read_claim, transport_here
-from agent_sync.leases.model import Lease, LeaseState
+from agent_sync.leases.model import Lease, LeaseMode, LeaseState
 from agent_sync.leases.results import Unknown
 from agent_sync.reconcile.comparison import TaskSeen, differences
 from agent_sync.reconcile.explanation import (
@@ -100,7 +100,7 @@ def explain_issue(context: Context, issue: int) -> Explanation:
     """Explain an issue that this worktree does not hold, from its claim ref and GitHub."""
     tip = read_claim(transport_here(context), issue)
     if isinstance(tip, Unknown):
-        raise unsettled(issue, tip)
+        raise unsettled(issue, tip, attempted=f"explaining issue #{issue}")
     lease = tip.lease if tip else None
     if lease and lease.state is LeaseState.HELD:
         found = _held(context, lease)
@@ -120,8 +120,16 @@ def _held(context: Context, lease: Lease) -> Explanation:
     fleet = _fleet(context, held, github, now)
     standing = standing_of(held, fleet, now)
     turn = turn_of(standing, fleet)
-    pull = standing.pull
-    found = held_elsewhere(lease, now=now, allowance_s=allowance, pull=pull, waits_for=turn.reason, who=turn.who)
+    is_person = mode_here(context.environment) is LeaseMode.MANUAL
+    found = held_elsewhere(
+        lease,
+        now=now,
+        allowance_s=allowance,
+        pull=standing.pull,
+        waits_for=turn.reason,
+        who=turn.who,
+        is_person=is_person,
+    )
     return replace(found, stands=standing.stands)
 
 

@@ -6,8 +6,14 @@ from typing import Any
 
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.model import Lease, LeaseMode, LeaseState
-from agent_sync.leases.rules import TakeOverObjection, expires_at, objection_to_taking_over, renewal_due_at
-from agent_sync.leases.words import held_by, moment
+from agent_sync.leases.rules import (
+    TakeOverObjection,
+    expires_at,
+    is_dated_ahead,
+    objection_to_taking_over,
+    renewal_due_at,
+)
+from agent_sync.leases.words import dated_ahead, held_by, moment
 from agent_sync.reconcile.comparison import TaskSeen
 from agent_sync.reconcile.difference import Difference
 from agent_sync.task.claim.phases import Phase
@@ -20,6 +26,7 @@ from agent_sync.task.decision.outside_text import one_line, quoted
 from agent_sync.task.decision.situations import Situation
 from agent_sync.task.decision.tasks import Task
 
+_A_PERSON_DECIDES = frozenset({TakeOverObjection.MANUAL, TakeOverObjection.OPEN_PULL})
 # So many lines of the log are shown as proof.
 MOST_LINES = 8
 
@@ -106,19 +113,20 @@ def lease_moments(lease: Lease, now: datetime, *, allowance_s: float, is_own: bo
     """Return when a lease is renewed and when it runs out; one made by hand does neither."""
     if lease.mode is LeaseMode.MANUAL or lease.state is not LeaseState.HELD:
         return []
+    if is_dated_ahead(lease, now) and not is_own:
+        return []
     ends = expires_at(lease, now) + timedelta(seconds=allowance_s)
     over = Upcoming(ends, "the claim expires unless it is renewed, and others may take the issue over")
     due = max(now, renewal_due_at(lease.renewed_at, lease.ttl_s, now))
     return [Upcoming(due, "the session's hooks renew the lease"), over] if is_own else [over]
 
 
-def held_elsewhere(  # noqa: PLR0913  # lease, GitHub, and what follows from both
-    lease: Lease, *, now: datetime, allowance_s: float, pull: Pull | None, waits_for: str, who: str
+def held_elsewhere(  # noqa: PLR0913  # lease, GitHub, what follows from both, and who asks
+    lease: Lease, *, now: datetime, allowance_s: float, pull: Pull | None, waits_for: str, who: str, is_person: bool
 ) -> Explanation:
     """Return why an issue that another worktree holds does not move."""
     objection = _objection(lease, now, allowance_s, pull)
-    command = "" if objection else f"agent-sync claim {lease.issue} --take-over"
-    taken = f"It cannot be taken over: {objection}." if objection else "Its claim has expired: it may be taken over."
+    taken, command = _taking_over(lease, objection, is_person=is_person, now=now)
     looked = [LookedAt("lease", now, f"held by {held_by(lease)}")]
     looked += [LookedAt("pull request", now, pull_words(pull))] if pull else []
     return Explanation(
@@ -129,6 +137,22 @@ def held_elsewhere(  # noqa: PLR0913  # lease, GitHub, and what follows from bot
         looked_at=tuple(looked),
         upcoming=tuple(lease_moments(lease, now, allowance_s=allowance_s, is_own=False)),
     )
+
+
+def _taking_over(
+    lease: Lease, objection: TakeOverObjection | None, *, is_person: bool, now: datetime
+) -> tuple[str, str]:
+    """Return whether the reader may take a claim over, and the command that does, or that makes it possible."""
+    command = f"agent-sync claim {lease.issue} --take-over"
+    if objection is None:
+        return "Its claim has expired: it may be taken over.", command
+    if is_dated_ahead(lease, now):
+        return f"It cannot be taken over yet: {dated_ahead(lease)}.", "agent-sync reconcile --all"
+    if objection not in _A_PERSON_DECIDES:
+        return f"It cannot be taken over: {objection}.", ""
+    if is_person:
+        return f"{objection[0].upper()}{objection[1:]}: you may take it over.", f"{command} --yes"
+    return f"Only a person may take it over: {objection}.", ""
 
 
 def _objection(lease: Lease, now: datetime, allowance_s: float, pull: Pull | None) -> TakeOverObjection | None:

@@ -7,8 +7,15 @@ from enum import StrEnum
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.model import Lease, LeaseState, Tip
 from agent_sync.leases.results import Unreadable
-from agent_sync.leases.rules import ALLOWANCE_S, TakeOverObjection, heard_of_at, objection_to_taking_over, span
-from agent_sync.leases.words import held_by, moment, way_out
+from agent_sync.leases.rules import (
+    ALLOWANCE_S,
+    TakeOverObjection,
+    heard_of_at,
+    is_dated_ahead,
+    objection_to_taking_over,
+    span,
+)
+from agent_sync.leases.words import dated_ahead, held_by, holder_name, moment, way_out
 from agent_sync.settings.tables import BoardSettings
 from agent_sync.task.decision.actions import CardChange
 from agent_sync.task.decision.claims_seen import ClaimedIssue
@@ -21,6 +28,7 @@ class FleetRemedy(StrEnum):
 
     TOLD = "told"
     FREE = "free"
+    DATE = "date"
     CARD = "card"
     PRUNE = "prune"
 
@@ -28,6 +36,7 @@ class FleetRemedy(StrEnum):
 FLEET_DOES = {
     FleetRemedy.TOLD: "not agent-sync's to change",
     FleetRemedy.FREE: "free it, with a comment on the issue",
+    FleetRemedy.DATE: "let it run from now",
     FleetRemedy.CARD: "make the card true",
     FleetRemedy.PRUNE: "delete its claim ref",
 }
@@ -107,6 +116,8 @@ def _held(seen: ClaimSides, issue: ClaimedIssue, now: datetime, allowance_s: flo
     if found is None and not seen.is_own:
         yield _found(tip, f"it has expired: {held_by(lease)}", FleetRemedy.FREE)
         return
+    if is_dated_ahead(lease, now):
+        yield _found(tip, f"{dated_ahead(lease)}: it is held by {holder_name(lease)}", FleetRemedy.DATE)
     if found is TakeOverObjection.OPEN_PULL:
         said = f"it has expired, and its PR #{issue.pull.number if issue.pull else 0} is open: a human must agree"
         yield _found(tip, said, FleetRemedy.TOLD, f"agent-sync claim {lease.issue} --take-over")

@@ -11,9 +11,11 @@ from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.claim_refs import ClaimRef, claim_ref, read_claims, transport_here
 from agent_sync.leases.ended import ended_claim
 from agent_sync.leases.identity import worktree_id
-from agent_sync.leases.model import LeaseState, Tip
+from agent_sync.leases.keeper import LeaseKeeper
+from agent_sync.leases.model import LeaseState, Tip, proof_of
 from agent_sync.leases.pruning import due_claim, prune
 from agent_sync.leases.refs.values import RefTransport
+from agent_sync.leases.results import LeaseChange, Unknown
 from agent_sync.reconcile.fleet_comparison import (
     ClaimSides,
     FleetDifference,
@@ -141,6 +143,8 @@ def _carry_out(context: Context, one: FleetDifference) -> str:
             return ""
         case FleetRemedy.FREE:
             return free_expired(context, one.tip).trouble
+        case FleetRemedy.DATE:
+            return _date(context, one.tip)
         case FleetRemedy.CARD:
             if one.change:
                 context.gateway.move_card(one.change)
@@ -149,6 +153,13 @@ def _carry_out(context: Context, one: FleetDifference) -> str:
             return _prune(context, one.tip)
         case _:
             assert_never(one.remedy)
+
+
+def _date(context: Context, tip: Tip) -> str:
+    """Renew a lease in its holder's name, so that it runs out one time to live from now for everybody."""
+    keeper = LeaseKeeper(transport_here(context), context.place)
+    outcome = keeper.renew(proof_of(tip.lease), LeaseChange(clock.now()))
+    return outcome.reason if isinstance(outcome, Unknown) else ""
 
 
 def _prune(context: Context, tip: Tip) -> str:

@@ -83,6 +83,18 @@ def test_an_issue_held_elsewhere(theatre):
     assert found["next"] == ""
 
 
+def test_a_claim_made_by_hand_elsewhere_may_be_taken_over_by_a_person(theatre):
+    """A person reads the command, which works; an agent reads that only a person may."""
+    assert beside(theatre, "bob").stage.command("claim", "42").status == 0
+    in_session = explained(with_variables(theatre, CLAUDECODE="1"), "42")
+    assert "Only a person may take it over: it was claimed by hand and never expires." in in_session["sentence"]
+    assert in_session["next"] == ""
+    found = explained(theatre, "42")
+    assert "It was claimed by hand and never expires: you may take it over." in found["sentence"]
+    assert found["next"] == "agent-sync claim 42 --take-over --yes"
+    assert theatre.stage.command(*found["next"].split()[1:]).status == 0
+
+
 def test_an_expired_claim_elsewhere_may_be_taken_over(theatre):
     """Once it has run out, the command that takes it over is named, and works."""
     holder = beside(theatre, "bob", **SHORT)

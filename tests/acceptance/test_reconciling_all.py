@@ -2,7 +2,8 @@
 
 import json
 
-from support.clones import CLAIM_REF, SHORT, beside, committed_ago, long_ago, ref, with_variables
+from support.clones import CLAIM_REF, SHORT, beside, committed_ago, long_ago, ref, told, with_variables
+from support.fleet import fed
 
 HERE = {"AGENT_SYNC_LEASE_ALLOWANCE_S": "0"}
 
@@ -57,3 +58,74 @@ def test_what_ended_is_tidied_up(theatre):
     assert (theatre.card(42)["Status"], theatre.card(42).get("Agent") or "") == ("Done", "")
     assert ref(theatre, CLAIM_REF) is None
     assert reconciled(theatre)[1] == {}
+
+
+AHEAD = "2039-01-01T00:00:00Z"
+
+
+def dated_ahead(theatre, **variables):
+    """Let somebody claim issue 42 in a session, and date its last renewal years ahead; return their clone."""
+    holder = beside(theatre, "ann", CLAUDECODE="1", **variables)
+    assert holder.stage.command("claim", "42").status == 0
+    lease = lease_seen(theatre)
+    lease |= {"renewed_at": AHEAD, "serial": 1, "prev": ref(theatre), "began": ref(theatre)}
+    root = theatre.stage.root
+    blob = fed(root, json.dumps(lease).encode(), "hash-object", "-w", "--stdin")
+    tree = fed(root, f"100644 blob {blob}\tclaim.json\n".encode(), "mktree")
+    renewed = theatre.git("commit-tree", "-p", ref(theatre), "-m", "Renew", tree)
+    theatre.git("push", "-q", "origin", f"{renewed}:{CLAIM_REF}")
+    return holder
+
+
+def lease_seen(theatre):
+    """Return the lease that the claim ref of issue 42 holds."""
+    theatre.git("fetch", "-q", "origin", f"+{CLAIM_REF}:refs/seen")
+    return json.loads(theatre.git("show", "refs/seen:claim.json"))
+
+
+def test_a_renewal_from_the_future_is_told_with_what_ends_it(theatre):
+    """No look says that it expires an hour from now: each says when it is dated, and names the commands that help."""
+    dated_ahead(theatre)
+    dated = "its last renewal is dated 2039-01-01 00:00 UTC, in the future"
+    for options in ([], ["--take-over"], ["--take-over", "--yes"]):
+        refused = theatre.stage.command("claim", "42", *options)
+        assert refused.status in {1, 3}, told(refused)
+        assert dated in refused.stderr, (options, told(refused))
+        assert "try: agent-sync reconcile --all; a person: agent-sync release 42 --force" in refused.stderr
+    (task,) = (one for one in json.loads(theatre.stage.command("status", "--all", "--json").stdout)["tasks"][:1])
+    assert (task["issue"], task["lane"], task["next"]) == (42, "needs_you", "agent-sync reconcile --all")
+    assert dated in task["reason"]
+    shown = json.loads(theatre.stage.command("explain", "42", "--json").stdout)
+    assert (shown["next"], shown["upcoming"]) == ("agent-sync reconcile --all", [])
+    assert dated in shown["sentence"]
+
+
+def test_a_renewal_from_the_future_runs_out_for_janitors_with_fresh_clones(theatre):
+    """The first run lets it run from now, for everybody; a later one frees it, though neither knows of the other."""
+    dated_ahead(theatre, AGENT_SYNC_LEASE_TTL_S="1")
+    planned = reconciled(beside(theatre, "first"), "--dry-run")[1]
+    assert set(planned) == {(42, "date")}
+    with long_ago(theatre):
+        done = reconciled(beside(theatre, "second"))[1]
+    assert done[42, "date"]["repaired"] is True
+    assert set(reconciled(beside(theatre, "third"))[1]) == {(42, "free")}
+    assert (theatre.card(42)["Status"], theatre.issue(42)["assignees"]) == ("Todo", [])
+
+
+def test_a_holder_whose_clock_was_wrong_keeps_its_claim(theatre):
+    """After its claim was dated anew the holder pushes, hands off and finishes as if nothing had been."""
+    holder = dated_ahead(theatre)
+    before = lease_seen(theatre)
+    assert reconciled(theatre)[1][42, "date"]["repaired"] is True
+    assert reconciled(theatre)[1] == {}
+    after = lease_seen(theatre)
+    assert after.pop("renewed_at") < AHEAD
+    changes = {"serial": 2, "prev": after["prev"]}
+    assert after == {key: value for key, value in before.items() if key != "renewed_at"} | changes
+    holder.stage.commit("b.txt", "b\n", "B")
+    played = holder.stage.command("push")
+    assert played.status == 0, told(played)
+    assert lease_seen(theatre)["serial"] == 3
+    assert "LOST" not in holder.stage.command("status").stdout
+    assert holder.stage.command("release").status == 0
+    assert (theatre.card(42)["Status"], lease_seen(theatre)["state"]) == ("Todo", "released")

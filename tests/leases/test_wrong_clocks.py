@@ -13,12 +13,16 @@ from agent_sync.events.parts.lease import start_due_renewal
 from agent_sync.fleet.reading import read_fleet as everything
 from agent_sync.hook_event import BUSY
 from agent_sync.leases.claim_refs import transport_at
-from agent_sync.leases.fence import lease_stop, push_or_refuse
+from agent_sync.leases.fence import change_of, keeper_of, lease_stop, proof_in, push_or_refuse
 from agent_sync.leases.keeper import LeaseKeeper
 from agent_sync.leases.refs.values import Where
+from agent_sync.leases.results import Won
 from agent_sync.leases.words import lease_line
+from agent_sync.reconcile.fleet_comparison import FleetRemedy
+from agent_sync.reconcile.fleet_repairing import compare_all, repair_all
 from agent_sync.system import clock
 from agent_sync.task.claiming import Wish, take
+from agent_sync.task.decision.claims_seen import ClaimedIssue, ClaimsSeen
 
 AHEAD = datetime(2039, 1, 1, tzinfo=UTC)
 SESSION = {"CLAUDECODE": "1"}
@@ -49,15 +53,17 @@ def lease_of(machine):
     return LeaseKeeper(transport_at(Where.REMOTE, context.git, "origin"), context.place).read(42).lease
 
 
-def test_others_see_a_lease_that_runs_from_now(shared, ann):
-    """Years ahead count as now: an hour is left, whoever asks, and the refusal says so."""
+DATED = "its last renewal is dated 2039-01-01 00:00 UTC, in the future"
+
+
+def test_others_see_when_a_lease_is_dated(shared, ann):
+    """A time years ahead says nothing of when the lease runs out: it is shown as it is, to those who look or want it."""
     bob = shared.machine("bob")
     row = rows_of(everything(bob.context()), clock.now(), allowance_s=60)[0]
-    assert (row["expired"], row["expiry"]) == (False, "expires in 1 h")
+    assert (row["expired"], row["expires_at"], row["expiry"]) == (False, None, DATED)
     # As old as the claim itself, which was made a moment ago.
     assert row["age"].endswith(" s")
-    year = f"{clock.now():%Y}"
-    with pytest.raises(Refused, match=f"it has not expired.* it expires at {year}-"):
+    with pytest.raises(Refused, match=f"it has not expired.* {DATED}"):
         take(bob.context(**SESSION), shared.issues.task(42), Wish(take_over=True))
     held = ann.context().store.read()
     assert "expires in 1 h" in lease_line(held.lease, lease_stop(ann.context(), held), remote="origin")
@@ -76,6 +82,25 @@ def test_holder_renews_at_the_next_event(shared, ann):
     assert before <= lease.renewed_at <= clock.now()
     assert lease.acquired_at <= lease.renewed_at
     assert not start_due_renewal(ann.context(**SESSION), session_id="s").due > clock.now() + timedelta(minutes=18)
+
+
+@pytest.mark.filterwarnings("ignore:subprocess:ResourceWarning")
+def test_holder_renews_what_another_has_dated_anew(shared, ann):
+    """The renewal of a holder whose lease was put right by somebody else finds it its own, and the next one moves it."""
+    shared.issues.claims = lambda _asked: ClaimsSeen("octo", (ClaimedIssue(42, "Fix it", "u", is_open=True),))
+    shared.issues.cards = lambda _issues: {}
+    janitor = shared.machine("janitor").context()
+    (done,) = repair_all(janitor, compare_all(janitor).differences)
+    assert (done.difference.remedy, done.is_done) == (FleetRemedy.DATE, True)
+    dated = lease_of(ann).renewed_at
+    assert dated < AHEAD
+    with time_machine.travel(clock.now() + timedelta(minutes=20)):
+        context = ann.context(**SESSION)
+        claim = context.store.read()
+        for _ in range(2):
+            outcome = keeper_of(context, claim.lease).renew(proof_in(claim, claim.lease), change_of(claim))
+            assert isinstance(outcome, Won)
+    assert lease_of(ann).renewed_at > dated + timedelta(minutes=19)
 
 
 def test_holder_that_is_gone_can_be_followed(shared, ann):

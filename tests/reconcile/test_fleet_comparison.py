@@ -50,6 +50,13 @@ CASES = {
         LATER,
         [FleetRemedy.TOLD],
     ),
+    "dated in the future": (sides(renewed_at=NOW + timedelta(days=4000)), NOW, [FleetRemedy.DATE]),
+    "made by hand, dated in the future": (
+        sides(renewed_at=NOW + timedelta(days=4000), mode=LeaseMode.MANUAL),
+        NOW,
+        [],
+    ),
+    "ahead by no more than clocks differ": (sides(renewed_at=NOW + timedelta(seconds=50)), NOW, []),
     "made by hand": (sides(mode=LeaseMode.MANUAL), LATER, []),
     "expired here": (sides(is_own=True), LATER, []),
     "closed under its holder": (sides(is_open=False), NOW, [FleetRemedy.TOLD]),

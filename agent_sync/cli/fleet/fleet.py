@@ -17,8 +17,8 @@ from agent_sync.fleet.reading import Fleet, FleetHook, WorktreeClaim, read_fleet
 from agent_sync.leases.model import Lease, Tip
 from agent_sync.leases.refs.values import Where
 from agent_sync.leases.results import Unreadable
-from agent_sync.leases.rules import expires_at, is_expired
-from agent_sync.leases.words import span, way_out
+from agent_sync.leases.rules import expires_at, is_dated_ahead, is_expired
+from agent_sync.leases.words import dated_ahead, span, way_out
 from agent_sync.system import clock
 from agent_sync.task.decision.outside_text import one_line, quoted
 
@@ -81,7 +81,8 @@ def _lease_row(tip: Tip, here: tuple[WorktreeClaim, ...], now: datetime, allowan
     lease = tip.lease
     own = next((one for one in here if _is_of(one, tip)), None)
     phase = own.claim.phase.value if own and own.claim else one_line(lease.phase, limit=40)
-    ends = None if lease.mode == "manual" else expires_at(lease, now)
+    is_ahead = is_dated_ahead(lease, now)
+    ends = None if lease.mode == "manual" or is_ahead else expires_at(lease, now)
     age_s = max(0.0, (now - lease.acquired_at).total_seconds())
     return _row(
         issue=lease.issue,
@@ -95,7 +96,7 @@ def _lease_row(tip: Tip, here: tuple[WorktreeClaim, ...], now: datetime, allowan
         mode=lease.mode.value,
         expires_at=ends.isoformat() if ends else None,
         expired=is_expired(lease, now, allowance_s),
-        expiry=_expiry(ends, now, is_expired=is_expired(lease, now, allowance_s)),
+        expiry=dated_ahead(lease) if is_ahead else _expiry(ends, now, is_expired=is_expired(lease, now, allowance_s)),
         where=tip.where.value,
         root=own.root if own else None,
     )

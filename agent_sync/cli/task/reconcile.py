@@ -33,8 +33,9 @@ def command(*, everywhere: bool, dry_run: bool, as_json: bool) -> None:
     Repairing twice changes nothing. The exit code is 0 with or without differences.
 
     With --all every claim of the repository is compared with its issue, pull request and card: claims that have expired
-    are freed with a comment (never one made by hand, nor one with an open pull request), cards of ended claims are made
-    true, and claim refs of closed issues are deleted.
+    are freed with a comment (never one made by hand, nor one with an open pull request), those that a wrong clock has
+    dated in the future run from now, card and assignment of ended claims are cleared, and claim refs of closed issues
+    are deleted.
 
     \b
     Examples:
