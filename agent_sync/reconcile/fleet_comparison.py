@@ -37,7 +37,7 @@ FLEET_DOES = {
     FleetRemedy.TOLD: "not agent-sync's to change",
     FleetRemedy.FREE: "free it, with a comment on the issue",
     FleetRemedy.DATE: "let it run from now",
-    FleetRemedy.CARD: "make the card true",
+    FleetRemedy.CARD: "update the card",
     FleetRemedy.PRUNE: "delete its claim ref",
 }
 

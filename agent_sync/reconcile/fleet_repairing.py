@@ -27,11 +27,12 @@ from agent_sync.system import clock
 from agent_sync.task.decision.claims_seen import ClaimAsked
 from agent_sync.task.decision.facts import Card
 from agent_sync.task.decision.outside_text import one_line
-from agent_sync.task.freeing import free_expired
+from agent_sync.task.freeing import Freed, clear_ended, free_expired
 from agent_sync.work.housekeeping import Retained, prune_refs
 
 # So many repairs are made in one run; the next one makes the rest.
 MOST_REPAIRS = 20
+NOTHING = Freed("")
 # Of claims that have ended so many are looked at in one run, the oldest first.
 MOST_ENDED = 100
 
@@ -43,6 +44,8 @@ class Repaired:
     difference: FleetDifference
     is_done: bool = False
     trouble: str = ""
+    # What stays as it was.
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -127,30 +130,34 @@ def repair_all(context: Context, found: Sequence[FleetDifference]) -> tuple[Repa
 
 def _repair(context: Context, one: FleetDifference) -> Repaired:
     try:
-        trouble = _carry_out(context, one)
+        freed = _carry_out(context, one)
     except AgentSyncError as error:
-        trouble = str(error)
+        freed = Freed("", str(error))
+    trouble = freed.trouble
     context.log.write(clock.now(), "reconciled", issue=one.issue, remedy=one.remedy.value, trouble=trouble or None)
-    return Repaired(one, is_done=not trouble, trouble=one_line(trouble, limit=300))
+    note = one_line("; ".join(freed.stays), limit=300)
+    return Repaired(one, is_done=not trouble, trouble=one_line(trouble, limit=300), note=note)
 
 
-def _carry_out(context: Context, one: FleetDifference) -> str:
-    """Carry a remedy out; return what was wrong."""
+def _carry_out(context: Context, one: FleetDifference) -> Freed:
+    """Carry a remedy out; return what was wrong, and what stays."""
     if one.tip is None:
-        return ""
+        return NOTHING
     match one.remedy:
         case FleetRemedy.TOLD:
-            return ""
+            return NOTHING
         case FleetRemedy.FREE:
-            return free_expired(context, one.tip).trouble
+            return free_expired(context, one.tip)
         case FleetRemedy.DATE:
-            return _date(context, one.tip)
+            return Freed("", _date(context, one.tip))
         case FleetRemedy.CARD:
+            if one.change and one.tip.lease.state is not LeaseState.HELD:
+                return clear_ended(context, one.tip.lease, one.change.status)
             if one.change:
                 context.gateway.move_card(one.change)
-            return ""
+            return NOTHING
         case FleetRemedy.PRUNE:
-            return _prune(context, one.tip)
+            return Freed("", _prune(context, one.tip))
         case _:
             assert_never(one.remedy)
 

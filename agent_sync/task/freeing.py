@@ -152,11 +152,29 @@ def free_expired(context: Context, tip: Tip) -> Freed:
     context.log.write(clock.now(), "release", issue=lease.issue, reason="expired", forced=True, holder=holder)
     quote = code(holder, limit=_LONGEST_QUOTE)
     said = f"agent-sync freed this claim, which has expired: it was held by {quote}."
-    return Freed(f"it was held by {holder}", _tell(context, task, lease.holder.agent, said))
+    agent = lease.holder.agent
+    return Freed(f"it was held by {holder}", _tell(context, task, agent, said), _untold(task, agent))
 
 
 def _keeper(context: Context) -> LeaseKeeper:
     return LeaseKeeper(transport_here(context), context.place)
+
+
+def clear_ended(context: Context, lease: Lease, status: str) -> Freed:
+    """Clear card and assignment that a claim which has ended left behind, while the card still names it."""
+    task, agent = context.gateway.task(lease.issue), lease.holder.agent
+    if _agent_on_card(task) != agent:
+        return Freed("")
+    person = (_assigned(task, agent) if task.is_open else None) or Person("", "")
+    change, trouble = card_change(task.card, status=status, agent="")
+    told = context.gateway.release_task(replace(task, viewer=person), change)
+    return Freed("", told or trouble, _untold(task, agent))
+
+
+def _untold(task: Task, agent: str) -> tuple[str, ...]:
+    """Say who is assigned where an agent's name does not tell whose assignment was the claim's."""
+    is_told = not task.is_open or not task.assignees or login_in(agent)
+    return () if is_told else (f"it is still assigned to {', '.join(task.assignees)}",)
 
 
 def _why(reason: str) -> str:

@@ -1,6 +1,7 @@
 """`agent-sync reconcile --all`: every claim of the repository, from any clone."""
 
 import json
+import time
 
 from support.clones import CLAIM_REF, SHORT, beside, committed_ago, long_ago, ref, told, with_variables
 from support.fleet import fed
@@ -60,6 +61,66 @@ def test_what_ended_is_tidied_up(theatre):
     assert reconciled(theatre)[1] == {}
 
 
+def test_an_ended_claim_gives_its_assignment_back_with_its_card(theatre):
+    """Card and assignment that stayed when a claim ended go together, so that the issue is ready again."""
+    bob = beside(theatre, "bob")
+    assert theatre.stage.command("claim", "42").status == 0
+    theatre.stage.act("assign", issue=42, users=["octo", "mona"])
+    theatre.fault("status:502", times=20, operation="ReleaseTask")
+    assert bob.stage.command("release", "42", "--force").status == 0
+    theatre.stage.control("DELETE", "faults")
+    assert (theatre.card(42)["Status"], theatre.issue(42)["assignees"]) == ("In Progress", ["octo", "mona"])
+    done = reconciled(bob)[1]
+    assert done[42, "card"]["repaired"] is True
+    assert (theatre.card(42)["Status"], theatre.card(42).get("Agent") or "") == ("Todo", "")
+    assert theatre.issue(42)["assignees"] == ["mona"]
+    assert reconciled(bob)[1] == {}
+    theatre.stage.act("assign", issue=42, users=[])
+    assert "#42" in bob.stage.command("next").stdout
+
+
+def test_an_assignment_that_cannot_be_told_is_named(theatre):
+    """An agent whose name holds no login takes no assignment along; who is assigned is said."""
+    plant(theatre, lease_of("hand-made", state="released"))
+    for field, value in (("Agent", "hand-made"), ("Status", "In Progress")):
+        theatre.stage.act("set_field", issue=42, field=field, value=value)
+    theatre.stage.act("assign", issue=42, users=["mona"])
+    done = reconciled(theatre)[1][42, "card"]
+    assert (done["repaired"], "still assigned to mona" in done["outcome"]) == (True, True), done
+    assert (theatre.card(42)["Status"], theatre.issue(42)["assignees"]) == ("Todo", ["mona"])
+
+
+def test_a_card_that_was_taken_in_hand_meanwhile_is_left(theatre):
+    """What names another agent by the time of the repair is not cleared."""
+    plant(theatre, lease_of("octo-1", state="released"))
+    theatre.stage.act("set_field", issue=42, field="Agent", value="octo-1")
+    theatre.fault("delay:2", operation="Task")
+    process = theatre.popen("reconcile", "--all")
+    while theatre.faults_left():
+        assert process.poll() is None
+        time.sleep(0.02)
+    theatre.stage.act("set_field", issue=42, field="Agent", value="mona-1")
+    process.communicate(timeout=60)
+    assert theatre.card(42)["Agent"] == "mona-1"
+
+
+def lease_of(agent, **fields):
+    """Return a lease of issue 42 that an agent got a year ago."""
+    then = "2025-11-01T00:00:00Z"
+    holder = {"host": "h", "user": "u", "worktree": "w", "agent": agent}
+    lease = {"schema_version": 1, "issue": 42, "holder": holder, "epoch": 1, "nonce": "e" * 32, "state": "held"}
+    return lease | {"acquired_at": then, "renewed_at": then, "ttl_s": 60.0} | fields
+
+
+def plant(theatre, lease, *parents):
+    """Put a lease on the claim ref of issue 42."""
+    root = theatre.stage.root
+    blob = fed(root, json.dumps(lease).encode(), "hash-object", "-w", "--stdin")
+    tree = fed(root, f"100644 blob {blob}\tclaim.json\n".encode(), "mktree")
+    commit = theatre.git("commit-tree", *(word for one in parents for word in ("-p", one)), "-m", "x", tree)
+    theatre.git("push", "-q", "origin", f"{commit}:{CLAIM_REF}")
+
+
 AHEAD = "2039-01-01T00:00:00Z"
 
 
@@ -67,13 +128,8 @@ def dated_ahead(theatre, **variables):
     """Let somebody claim issue 42 in a session, and date its last renewal years ahead; return their clone."""
     holder = beside(theatre, "ann", CLAUDECODE="1", **variables)
     assert holder.stage.command("claim", "42").status == 0
-    lease = lease_seen(theatre)
-    lease |= {"renewed_at": AHEAD, "serial": 1, "prev": ref(theatre), "began": ref(theatre)}
-    root = theatre.stage.root
-    blob = fed(root, json.dumps(lease).encode(), "hash-object", "-w", "--stdin")
-    tree = fed(root, f"100644 blob {blob}\tclaim.json\n".encode(), "mktree")
-    renewed = theatre.git("commit-tree", "-p", ref(theatre), "-m", "Renew", tree)
-    theatre.git("push", "-q", "origin", f"{renewed}:{CLAIM_REF}")
+    began = ref(theatre)
+    plant(theatre, lease_seen(theatre) | {"renewed_at": AHEAD, "serial": 1, "prev": began, "began": began}, began)
     return holder
 
 

@@ -91,7 +91,8 @@ def _fleet_row(result: Repaired, *, dry_run: bool) -> dict[str, Any]:
     does = FLEET_DOES[one.remedy]
     outcome = does + (f" ({one.helps})" if one.helps else "")
     if one.is_ours:
-        done = f"not repaired: {result.trouble}" if result.trouble else f"repaired ({does})"
+        note = f"; {result.note}" if result.note else ""
+        done = f"not repaired: {result.trouble}" if result.trouble else f"repaired ({does}){note}"
         outcome = f"would {does}" if dry_run else done
     values = {"issue": one.issue, "says": one.says, "remedy": one.remedy.value, "helps": one.helps}
     return values | {"repaired": result.is_done, "trouble": result.trouble, "outcome": outcome}
