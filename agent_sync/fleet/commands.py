@@ -17,7 +17,9 @@ DOCTOR = "agent-sync doctor"
 
 def command_for(standing: Standing, lane: Lane, root: str) -> str:
     """Return what a person types; every task has something."""
-    return _on_github(standing, lane) or (_here(standing, root) if standing.is_here else _from_afar(standing, lane))
+    return _on_github(standing, lane) or (
+        _here(standing, root) if standing.is_here else _from_afar(standing, lane, root)
+    )
 
 
 def _here(standing: Standing, root: str) -> str:
@@ -52,8 +54,8 @@ def _review_or_merge(standing: Standing, stands: s.Situation, pull: Pull) -> str
     return f"gh pr merge {shlex.quote(pull.url)}" if isinstance(stands, s.AwaitingMerge) else _open(pull)
 
 
-def _from_afar(standing: Standing, lane: Lane) -> str:
-    """Return what helps a task whose worktree is on another machine."""
+def _from_afar(standing: Standing, lane: Lane, root: str) -> str:
+    """Return what helps a task whose worktree is on another machine, or gone."""
     if lane is not Lane.NEEDS_YOU:
         return FOLLOW
     if standing.held.trouble:
@@ -67,7 +69,9 @@ def _from_afar(standing: Standing, lane: Lane) -> str:
         case s.ClosedUnmerged() | d.BranchDeleted() if pull:
             return f"gh pr reopen {shlex.quote(pull.url)}"
         case _:
-            lease = standing.held.lease
+            held, lease = standing.held, standing.held.lease
+            if held.gone:
+                return _at(held.home or root, root, f"agent-sync claim {held.issue}")
             if lease and is_dated_ahead(lease, standing.now):
                 return "agent-sync reconcile --all"
             return _open(pull) if pull else _take(standing)

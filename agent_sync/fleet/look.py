@@ -1,5 +1,6 @@
 """Looks at a whole fleet: one fetch of refs, one request for a hundred claims, one for the board, and this machine."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
@@ -7,12 +8,14 @@ from datetime import datetime
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError, RateLimited
 from agent_sync.fleet.reading import Fleet, WorktreeClaim, read_fleet
-from agent_sync.fleet.ready import free_issues
+from agent_sync.fleet.ready import WHY_NOT_READY, free_issues, why_not_ready
 from agent_sync.fleet.seen import FleetSeen, HeldTask, WorktreeSeen
 from agent_sync.fleet.worktrees import claims_of_other_clones, seen_in, with_branch
 from agent_sync.gateway.transport.address import address_of
 from agent_sync.lazy_dataclasses import dataclass
-from agent_sync.leases.model import LeaseState, Tip
+from agent_sync.leases.fence import home_of, is_left_behind
+from agent_sync.leases.identity import known_worktree_id
+from agent_sync.leases.model import Lease, LeaseState, Tip
 from agent_sync.leases.words import way_out
 from agent_sync.system import clock
 from agent_sync.task.decision.claims_seen import ClaimAsked, ClaimsSeen
@@ -77,7 +80,12 @@ def _held(context: Context, fleet: Fleet) -> list[HeldTask]:
     tips = list(fleet.held)
     places = [*fleet.here, *_of_this_repository(claims_of_other_clones(context), tips)]
     by_nonce = {_nonce(one): one for one in places if _nonce(one)}
-    held = [HeldTask(tip.lease.issue, tip.lease, _seen(context, by_nonce.get(tip.lease.nonce))) for tip in tips]
+    own = context.memory.own_ids(), known_worktree_id(context.place)
+    held = []
+    for lease in (tip.lease for tip in tips):
+        found = by_nonce.get(lease.nonce)
+        is_ours = lease.holder.agent in own[0] or lease.holder.worktree == own[1]
+        held.append(held_task(context, lease, found) if found or is_ours else HeldTask(lease.issue, lease))
     held += [
         HeldTask(one.issue, trouble=one.unknown.reason, helps=way_out(one.issue, one.unknown.doubt))
         for one in fleet.unreadable
@@ -87,6 +95,14 @@ def _held(context: Context, fleet: Fleet) -> list[HeldTask]:
         _without_lease(context, one, tips) for one in places if _nonce(one) not in shown and not _is_left(one, tips)
     ]
     return held
+
+
+def held_task(context: Context, lease: Lease, found: WorktreeClaim | None = None) -> HeldTask:
+    """Return the task of a lease; of one that this clone got and has no claim file for, say what is gone."""
+    if found or not is_left_behind(context, lease):
+        return HeldTask(lease.issue, lease, _seen(context, found))
+    home = home_of(context, lease)
+    return HeldTask(lease.issue, lease, gone=f"its {'claim file' if home else 'worktree'} is gone", home=home)
 
 
 def _without_lease(context: Context, found: WorktreeClaim, tips: list[Tip]) -> HeldTask:
@@ -146,13 +162,13 @@ def _ask_github(context: Context, questions: list[ClaimAsked]) -> _Asked:
 
 
 def _ready(context: Context, board: BoardSeen | None, held: list[HeldTask]) -> tuple[tuple[BoardIssue, ...], str]:
-    """Return what can be claimed now, best first, and a sentence on the rest of the column."""
+    """Return what can be claimed now, best first, and a sentence that counts the rest of the column."""
     if board is None:
         return (), "" if context.settings.project.number else "No board is configured."
     free = free_issues(context, board)
     taken = {one.issue for one in held}
     ready = tuple(issue for issue in free if issue.number not in taken)
-    blocked = sum(bool(issue.open_blockers) and issue.is_open for issue in board.ready)
-    elsewhere = f"{board.elsewhere} of other repositories" if board.elsewhere else ""
-    parts = ", ".join(filter(None, [f"{blocked} blocked" if blocked else "", elsewhere]))
+    others = Counter(why_not_ready(issue) for issue in board.ready if issue.number not in taken and issue not in free)
+    others["of other repositories"] = board.elsewhere
+    parts = ", ".join(f"{others[why]} {why}" for why in (*WHY_NOT_READY, "of other repositories") if others[why])
     return ready, f"Also in {context.settings.board.ready}: {parts}." if parts else ""

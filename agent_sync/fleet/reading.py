@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import field
+from pathlib import Path
 from typing import Any
 
 from agent_sync.context import Context
@@ -80,7 +81,8 @@ def claims_here(context: Context) -> tuple[WorktreeClaim, ...]:
     """Return the claim of every worktree of this clone; one that cannot be read is named with the reason."""
     found = []
     for root in git_branches.worktrees(context.git):
-        place = worktree(root)
+        # Of one that was deleted by hand git still knows, and the search would end in the worktree around it.
+        place = worktree(root) if Path(root).is_dir() else None
         try:
             claim = context.store_at(place).read() if place else None
         except AgentSyncError as error:

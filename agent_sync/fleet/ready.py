@@ -49,6 +49,23 @@ def free_issues(context: Context, board: BoardSeen) -> list[BoardIssue]:
     return [issue for issue in ordered if is_ready(issue, ready=names.ready, skip_types=names.skip_types)]
 
 
+ASSIGNED, HELD, BLOCKED = "assigned", "held by others", "blocked"
+SPLIT, OTHER_TYPE = "with open sub-issues", "of types that are skipped"
+# In the order in which they are counted.
+WHY_NOT_READY = (ASSIGNED, HELD, BLOCKED, SPLIT, OTHER_TYPE)
+
+
+def why_not_ready(issue: BoardIssue) -> str:
+    """Return why an issue of the ready column cannot be claimed; empty for one that is closed or elsewhere."""
+    if not issue.is_open or not issue.is_here:
+        return ""
+    if issue.open_blockers:
+        return BLOCKED
+    if issue.holder:
+        return ASSIGNED if issue.assignees else HELD
+    return SPLIT if issue.open_sub_issues else OTHER_TYPE
+
+
 def held_issues(
     context: Context, *, limit_s: float = NETWORK_LIMIT, own: frozenset[str] | None = None, asks: bool = True
 ) -> tuple[frozenset[int], str]:

@@ -56,6 +56,9 @@ class HeldTask:
     trouble: str = ""
     # The command that helps with the trouble.
     helps: str = ""
+    # What is gone of a claim that this clone made, and the worktree that holds it where that is still there.
+    gone: str = ""
+    home: str = ""
 
 
 @dataclass(frozen=True)

@@ -154,6 +154,8 @@ def _work_turn(  # one for each situation
 
 def _agents(standing: Standing, reason: str) -> Turn:
     """Return the agent's turn; where no agent gives a sign of work, a person is asked."""
+    if standing.held.gone:
+        return Turn(Lane.NEEDS_YOU, YOU, f"{standing.held.gone} ({reason})", is_anybodys=True)
     if standing.session is Session.ENDED:
         return Turn(Lane.NEEDS_YOU, YOU, f"{reason}; no session is at work on it")
     lease, last = standing.held.lease, standing.last_sign

@@ -6,6 +6,8 @@ from typing import Any
 
 from agent_sync.context import Context
 from agent_sync.errors import GitHubError
+from agent_sync.fleet.commands import command_for
+from agent_sync.fleet.look import held_task
 from agent_sync.fleet.reading import WorktreeClaim
 from agent_sync.fleet.seen import FleetSeen, HeldTask
 from agent_sync.fleet.standing import standing_of
@@ -30,7 +32,7 @@ from agent_sync.system import clock
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.decision.claimable import objection, warnings
 from agent_sync.task.decision.claims_seen import ClaimAsked, ClaimedIssue, ClaimsSeen
-from agent_sync.task.decision.next_step import next_step
+from agent_sync.task.decision.next_step import NextStep, next_step
 from agent_sync.task.decision.outside_text import one_line
 from agent_sync.task.decision.situation import Known
 from agent_sync.task.decision.situations import Situation
@@ -116,7 +118,7 @@ def explain_issue(context: Context, issue: int) -> Explanation:
 def _held(context: Context, lease: Lease) -> Explanation:
     now, allowance = clock.now(), context.settings.lease.allowance_s
     github = context.gateway.claims([ClaimAsked(lease.issue, lease.pr, lease.branch)])
-    held = HeldTask(lease.issue, lease)
+    held = held_task(context, lease)
     fleet = _fleet(context, held, github, now)
     standing = standing_of(held, fleet, now)
     turn = turn_of(standing, fleet)
@@ -130,6 +132,12 @@ def _held(context: Context, lease: Lease) -> Explanation:
         who=turn.who,
         is_person=is_person,
     )
+    if held.gone:
+        number, where = lease.issue, f" in {held.home}" if held.home else ""
+        said = (
+            f"This clone holds issue #{number}{where}, but {held.gone}: continue it, or `agent-sync release {number}`."
+        )
+        found = replace(found, step=NextStep(said, command_for(standing, turn.lane, context.place.root)))
     return replace(found, stands=standing.stands)
 
 

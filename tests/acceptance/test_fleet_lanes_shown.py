@@ -3,12 +3,15 @@
 import json
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import sys
 from dataclasses import replace
 
 from support.clones import beside
+from support.neighbours import new_issues
+from support.stage import Theatre
 
 LANES = ("Needs you", "Working", "Waiting", "Ready")
 
@@ -62,6 +65,57 @@ def test_every_task_is_in_its_lane_on_one_line(theatre):
     assert [row["issue"] for row in values["claims"]] == [42, 43]
     assert values["claims"][0]["situation"]["name"] == "AwaitingMerge"
     assert values["hooks"] == []
+
+
+def test_what_is_not_ready_is_counted_below_the_lanes(theatre):
+    """Every issue of the ready column is in a lane or counted with the reason why it is not offered."""
+    for issue, users in ((42, ["mona"]), (41, ["mona"])):
+        theatre.stage.act("assign", issue=issue, users=users)
+    assert "Also in Todo: 1 assigned, 1 blocked." in theatre.stage.command().stdout
+    theatre.stage.act("assign", issue=43, users=["octo"])
+    assert "No issue is ready. Also in Todo: 2 assigned, 1 blocked." in theatre.stage.command().stdout
+    theatre.stage.act("assign", issue=43, users=[])
+    theatre.stage.act("set_field", issue=43, field="Agent", value="mona-1")
+    parent, child = new_issues(theatre, 2)
+    theatre.stage.act("sub_issue", issue=child, parent=parent)
+    theatre.stage.act("assign", issue=child, users=["mona"])
+    shown = theatre.stage.command().stdout
+    assert "Also in Todo: 2 assigned, 1 held by others, 1 blocked, 1 with open sub-issues." in shown
+
+
+def test_a_claim_whose_worktree_is_gone_needs_a_person(theatre):
+    """A worktree that was deleted by hand leaves its task to a person, in this clone; elsewhere an agent is at it."""
+    there = theatre.stage.root.parent / "two"
+    theatre.git("worktree", "add", "-q", "--detach", str(there))
+    assert Theatre(replace(theatre.stage, root=there)).stage.command("claim", "42").status == 0
+    assert lanes_in(theatre.stage.command().stdout)["Working"] == ["#42"]
+    shutil.rmtree(there)
+    for prune in (False, True):
+        if prune:
+            theatre.git("worktree", "prune")
+        played = theatre.stage.command()
+        assert lanes_in(played.stdout)["Needs you"] == ["#42"]
+        assert "its worktree is gone" in played.stdout
+        assert "next: agent-sync claim 42" in played.stdout
+        explained = theatre.stage.command("explain", "42").stdout
+        assert "This clone holds issue #42, but its worktree is gone" in explained
+        assert explained.endswith("Next: agent-sync claim 42")
+    assert lanes_in(beside(theatre, "bob").stage.command().stdout)["Working"] == ["#42"]
+
+
+def test_a_claim_whose_file_is_gone_needs_a_person(theatre):
+    """The worktree that holds the issue is named with the command that restores the file."""
+    there = theatre.stage.root.parent / "two"
+    theatre.git("worktree", "add", "-q", "--detach", str(there))
+    second = Theatre(replace(theatre.stage, root=there))
+    assert second.stage.command("claim", "42").status == 0
+    (there / ".agent-claim.json").unlink()
+    played = theatre.stage.command()
+    assert lanes_in(played.stdout)["Needs you"] == ["#42"]
+    assert "its claim file is gone" in played.stdout
+    assert f"next: cd {there} && agent-sync claim 42" in played.stdout
+    assert second.stage.command("claim", "42").status == 0
+    assert lanes_in(theatre.stage.command().stdout)["Working"] == ["#42"]
 
 
 def test_a_session_that_ended_leaves_its_task_to_a_person(theatre):

@@ -228,6 +228,24 @@ def test_a_claim_that_cannot_be_read_needs_a_person():
     """A spoilt claim ref is nobody's until a person looks at it."""
     task = shown(HeldTask(42, trouble="it has no claim.json"))
     assert (task.lane, task.next_command) == (Lane.NEEDS_YOU, "agent-sync doctor")
+    helped = shown(HeldTask(42, trouble="it has no claim.json", helps="agent-sync release 42 --force"))
+    assert (helped.lane, helped.next_command) == (Lane.NEEDS_YOU, "agent-sync release 42 --force")
+
+
+def test_a_lease_dated_in_the_future_is_no_sign_of_work():
+    """A renewal of a wrong clock needs a person, whosever the task is; on this machine other signs tell more."""
+    ahead = lease(renewed_at=NOW + timedelta(days=4000))
+    task = shown(HeldTask(42, ahead), issues=(issue(assignees=("mona",)),))
+    assert (task.lane, task.next_command) == (Lane.NEEDS_YOU, "agent-sync reconcile --all")
+    assert shown(HeldTask(42, ahead, here())).lane is Lane.WORKING
+
+
+def test_a_pull_request_whose_worktree_is_gone_is_merged_as_ever():
+    """What is gone here matters only where work is left to do; then the claim is continued."""
+    gone = HeldTask(42, lease(pr=45), gone="its worktree is gone")
+    assert shown(gone, issues=(issue(pull=pull(45, checks=GREEN)),)).next_command.startswith("gh pr merge ")
+    red = shown(gone, issues=(issue(pull=pull(45, checks=(CheckRun("test", "FAILURE"),))),))
+    assert (red.lane, red.next_command) == (Lane.NEEDS_YOU, "agent-sync claim 42")
 
 
 def test_a_lost_claim_says_who_has_it():
