@@ -13,7 +13,7 @@ from agent_sync.leases.model import Lease, LeaseProof, LeaseState, Tip
 from agent_sync.leases.refs.values import Where
 from agent_sync.leases.results import BranchRefused, ClaimSeen, Doubt, LeaseChange, NotHeld, Unknown, Won
 from agent_sync.leases.rules import RENEWALS_PER_TTL, SLUNG, HoldingState, holding_state
-from agent_sync.leases.words import held_by, way_out
+from agent_sync.leases.words import held_by, is_this_machine, way_out
 from agent_sync.system import clock, git_branches
 from agent_sync.system.git import NETWORK_LIMIT
 from agent_sync.system.git_refusals import push_failure
@@ -123,11 +123,10 @@ def lease_now(context: Context, claim: Claim) -> Tip | Unknown | LeaseStop | Non
 def is_left_behind(context: Context, lease: Lease) -> bool:
     """Tell whether this clone got a lease that no claim file of its worktrees stands for: file or worktree is gone."""
     name = lease.holder.agent
-    # The name of a worker is the same on every machine.
+    # The name of a worker is the same on every machine, and a copy of a clone remembers what the clone did.
     is_remembered = bool(name) and "/" not in name and context.memory.agent_of(lease.issue) == name
-    if lease.phase.startswith(SLUNG) or not (
-        is_remembered or lease.holder.worktree == known_worktree_id(context.place)
-    ):
+    is_ours = is_remembered or lease.holder.worktree == known_worktree_id(context.place)
+    if not is_ours or lease.phase.startswith(SLUNG) or not is_this_machine(lease.holder):
         return False
     try:
         held = [context.store_at(place).read() for place in _places(context)]

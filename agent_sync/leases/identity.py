@@ -51,22 +51,6 @@ def home_here(place: Place) -> Home:
     return Home(worktree_id(place), place.root)
 
 
-def live_worktree_ids(place: Place) -> frozenset[str]:
-    """Return the ids of the worktrees of this clone whose directories are there."""
-    folder = Path(place.common_dir) / "worktrees"
-    linked = [one for one in folder.glob("*") if _is_there(one)] if folder.is_dir() else []
-    homes = [Place("", str(one), place.common_dir) for one in (Path(place.common_dir), *linked)]
-    return frozenset(found for home in homes if (found := known_worktree_id(home)))
-
-
-def _is_there(git_dir: Path) -> bool:
-    """Tell whether the directory of a linked worktree is there; one that git cannot tell counts as there."""
-    try:
-        return os.path.lexists(git_dir / (git_dir / "gitdir").read_text(errors="surrogateescape").strip())
-    except OSError:
-        return True
-
-
 def reserve(place: Place, issue: int, root: str) -> Home:
     """Decide the id of the worktree that will be made for an issue, on disk before its lease is asked for."""
     home = Home(fresh_id(), root)

@@ -16,9 +16,7 @@ from agent_sync.leases.acquire import AcquiredLease, LeaseWish, acquire, confirm
 from agent_sync.leases.identity import (
     Home,
     drop_reservation,
-    holder_machine,
     home_here,
-    live_worktree_ids,
     move_in,
     reservations,
     reserve,
@@ -26,7 +24,6 @@ from agent_sync.leases.identity import (
 )
 from agent_sync.leases.model import Lease, LeaseState, Tip
 from agent_sync.leases.orders import Race
-from agent_sync.leases.rules import SLUNG
 from agent_sync.leases.words import scope
 from agent_sync.record import keep as recording
 from agent_sync.system import clock, files, git_branches
@@ -314,14 +311,10 @@ def _acquire_lease(context: Context, task: Task, wish: Wish, home: Home, branch:
 
 def _is_left(context: Context, lease: Lease) -> bool:
     """Tell whether a lease was got by this clone for a worktree that was never made, or is gone."""
-    holder = lease.holder
-    if holder.worktree in live_worktree_ids(context.place):
+    if fence.home_of(context, lease):
         return False
     begun = reserved(context.place, lease.issue)
-    if begun and begun.id == holder.worktree:
-        return True
-    is_here = (holder.host, holder.user) == holder_machine()
-    return is_here and holder.agent == context.memory.agent_of(lease.issue) and not lease.phase.startswith(SLUNG)
+    return (begun is not None and begun.id == lease.holder.worktree) or fence.is_left_behind(context, lease)
 
 
 def _scope(context: Context, claim: Claim, reason: str = "") -> str:

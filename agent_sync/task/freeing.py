@@ -173,7 +173,7 @@ def clear_ended(context: Context, lease: Lease, status: str) -> Freed:
 
 def _untold(task: Task, agent: str) -> tuple[str, ...]:
     """Say who is assigned where an agent's name does not tell whose assignment was the claim's."""
-    is_told = not task.is_open or not task.assignees or login_in(agent)
+    is_told = not task.is_open or not task.assignees or login_of(agent)
     return () if is_told else (f"it is still assigned to {', '.join(task.assignees)}",)
 
 

@@ -41,6 +41,8 @@ from agent_sync.task.loop import acting_alone
 from agent_sync.task.session_notes import note_session
 
 MOST_SHOWN = 10
+# Among how many more of the best issues an agent chooses after each lost race but the first.
+SPREAD = 4
 _UNSEEN = "warning: the hooks of this session do not see {root}: start a session there, or run `agent-sync sync` there"
 _EXAMPLE = "agent-sync claim 42, or agent-sync claim --next"
 
@@ -220,10 +222,12 @@ def _own_homes(context: Context, wish: Wish) -> frozenset[str]:
 
 
 def _pick(free: list[BoardIssue], losses: int) -> BoardIssue:
-    """Return the best issue; after a lost race any of the same priority, after several any at all."""
+    """Return the best issue; after a lost race any of the same priority, after several one of a wider choice."""
     if losses == 0:
         return free[0]
-    return secrets.choice([one for one in free if losses > 1 or one.priority == free[0].priority])
+    wide = free[: SPREAD * (losses - 1)]
+    priorities = {one.priority for one in (free[0], *wide)}
+    return secrets.choice([one for one in free if one.priority in priorities])
 
 
 def _nothing_ready() -> NotFound:
