@@ -77,13 +77,11 @@ def worker_of(claim: Claim) -> str:
     return claim.agent_id if claim.lease and "/" in claim.agent_id else ""
 
 
-def lease_stop(
-    context: Context, claim: Claim, *, is_ending: bool = False, looks_again: bool = False
-) -> LeaseStop | None:
+def lease_stop(context: Context, claim: Claim, *, looks_again: bool = False) -> LeaseStop | None:
     """Return what keeps a claim from being acted on, from one look at its ref; a claim without a lease has no fence.
 
-    One that was given back is free for others, so that only its end may still be gone through. Work that was left on
-    a hook is left alone without a look, unless the caller wants to know whether somebody has taken it from there.
+    Work that was left on a hook is left alone without a look, unless the caller wants to know whether somebody has
+    taken it from there.
     """
     if claim.lease is None:
         return None
@@ -91,14 +89,18 @@ def lease_stop(
     if known and not (looks_again and claim.is_left):
         return known
     try:
-        transport = transport_of(context, Where(claim.lease.where), limit_s=READ_LIMIT)
+        seen = _look(context, claim, claim.lease)
     except BadConfig as error:
         return LeaseUnknown(error.happened, error.helps)
+    return _judge(context, claim, seen) or known
+
+
+def _look(context: Context, claim: Claim, lease: LeaseNote) -> ClaimSeen:
+    """Read a claim's ref; what was seen before the process slept does not count."""
+    transport = transport_of(context, Where(lease.where), limit_s=READ_LIMIT)
     began = time.monotonic()
     seen = read_claim(transport, claim.issue_number)
-    if is_held_up(claim, began):
-        seen = read_claim(transport, claim.issue_number)
-    return _judge(context, claim, seen, is_ending=is_ending) or known
+    return read_claim(transport, claim.issue_number) if is_held_up(claim, began) else seen
 
 
 def is_held_up(claim: Claim, since: float) -> bool:
@@ -113,10 +115,9 @@ def lease_now(context: Context, claim: Claim) -> Tip | Unknown | LeaseStop | Non
     if claim.is_left:
         return known_loss(claim)
     try:
-        transport = transport_of(context, Where(claim.lease.where), limit_s=READ_LIMIT)
+        seen = _look(context, claim, claim.lease)
     except BadConfig as error:
         return known_loss(claim) or LeaseUnknown(error.happened, error.helps)
-    seen = read_claim(transport, claim.issue_number)
     return seen if isinstance(seen, Tip) else known_loss(claim) or seen or Unknown(Doubt.VANISHED, "The ref is gone.")
 
 
@@ -281,14 +282,15 @@ def _put_off(context: Context, claim: Claim, doubt: Unknown, attempted: str) -> 
         raise LeaseUnsettled(message, attempted=attempted, helps="run the same command again, or agent-sync sync")
 
 
-def _judge(context: Context, claim: Claim, seen: ClaimSeen, *, is_ending: bool) -> LeaseLost | LeaseUnknown | None:
+def _judge(context: Context, claim: Claim, seen: ClaimSeen) -> LeaseLost | LeaseUnknown | None:
     if isinstance(seen, Unknown):
         return doubt_of(context, claim, seen)
     if claim.lease is None or seen is None:
         return _ref_gone(context, claim)
     is_lost = holding_state(proof_in(claim, claim.lease), seen) is HoldingState.LOST
-    is_given_back = seen.lease.state is LeaseState.RELEASED and not is_ending
-    return LeaseLost(held_by(seen.lease)) if is_lost or is_given_back else None
+    # What was released is free for others: only `release` still goes through with its end.
+    is_released = seen.lease.state is LeaseState.RELEASED
+    return LeaseLost(held_by(seen.lease)) if is_lost or is_released else None
 
 
 def doubt_of(context: Context, claim: Claim, unknown: Unknown) -> LeaseUnknown:
