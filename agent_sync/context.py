@@ -10,6 +10,7 @@ from agent_sync import settings as settings_file
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.settings import Origin, Settings
 from agent_sync.settings.approvals import ApprovalRequest
+from agent_sync.settings.problems import UnknownSetting
 from agent_sync.system.git import Git
 from agent_sync.system.git_memory import GitMemory
 from agent_sync.system.masking import Log, secrets_of
@@ -42,6 +43,8 @@ class Context:
     # Where each setting was set, and what the repository's files ask for without the user's approval.
     origins: Mapping[str, Origin] = field(default_factory=dict)
     held_back: tuple[ApprovalRequest, ...] = ()
+    # Settings that this version does not know, and ignores.
+    unknown: tuple[UnknownSetting, ...] = ()
     processes: Processes = field(default_factory=Processes)
     git_memory: GitMemory = field(default_factory=GitMemory)
     # Where the event or command takes place.
@@ -89,7 +92,7 @@ class Context:
 
     def beside(self, place: Place) -> "Context":
         """Return the context of another worktree in which the same session works."""
-        return replace(self, place=place, cwd=place.root, held_back=(), board_ahead=None, shared_look=None)
+        return replace(self, place=place, cwd=place.root, held_back=(), unknown=(), board_ahead=None, shared_look=None)
 
     def store_at(self, place: Place) -> ClaimStore:
         """Return the claim file of a worktree of this clone."""
@@ -136,7 +139,16 @@ def context_at(place: Place, environment: Mapping[str, str], *, cwd: str = "") -
     """Put the context of one worktree together, for an event or command that takes place at `cwd`."""
     loaded = settings_file.load(place, environment)
     settings_file.withdraw(loaded.held_back)
-    return Context(place, loaded.settings, loaded.environment, _connected, loaded.origins, loaded.held_back, cwd=cwd)
+    return Context(
+        place,
+        loaded.settings,
+        loaded.environment,
+        _connected,
+        loaded.origins,
+        loaded.held_back,
+        loaded.unknown,
+        cwd=cwd,
+    )
 
 
 def _connected(context: Context) -> "Gateway":

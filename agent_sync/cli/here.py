@@ -6,6 +6,7 @@ from agent_sync.context import Context, context_at
 from agent_sync.errors import AgentSyncError, BadConfig, BadInput
 from agent_sync.quiet import answer as quiet
 from agent_sync.settings.approvals import held_back_line
+from agent_sync.settings.problems import ignored_line
 from agent_sync.task.claim.model import Claim
 from agent_sync.worktree import Place, place_of
 
@@ -21,6 +22,8 @@ def place_here() -> Place:
 def context_here(*, keeps_record: bool = True) -> Context:
     """Return the context of the worktree the command was started in; one that only looks leaves the record alone."""
     context = context_at(place_here(), settings_file.environment(), cwd=quiet.process_dir())
+    if context.unknown:
+        say(f"warning: {ignored_line(context.unknown)}", is_note=True)
     if context.held_back:
         say(f"note: {held_back_line(context.held_back)}", is_note=True)
     if keeps_record:

@@ -21,6 +21,7 @@ from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.quiet import answer as quiet
 from agent_sync.settings import Settings
 from agent_sync.settings.approvals import held_back_line
+from agent_sync.settings.problems import ignored_line
 from agent_sync.system import clock
 from agent_sync.system.processes import Watchdog, seconds_since_start
 from agent_sync.task.decision.facts import Trigger
@@ -163,7 +164,7 @@ def answer_event(
     others: Sequence[Side] = (),
 ) -> int:
     """Run every part within the deadline, print the joined reply, and leave a stamp where all were idle."""
-    _tell_held_back(context, event)
+    _tell_ignored(context, event)
     sides = [Side(context, seen, parts or participants(event.trigger)), *others]
     watchdog = Watchdog(
         _seconds_left(_deadline(context.settings, event.trigger)),
@@ -197,11 +198,11 @@ def _leave_stamp(side: Side, trigger: Trigger) -> None:
     stamp.leave(side.context.place, trigger, watched, due=min(dues, default=None), now=clock.now())
 
 
-def _tell_held_back(context: Context, event: HookEvent) -> None:
-    """Tell the human once in every session what the repository's files ask for without approval."""
-    if context.held_back:
-        text = held_back_line(context.held_back)
-        context.outbox.add([Notice(f"trust:{event.session_id}:{text}", text)])
+def _tell_ignored(context: Context, event: HookEvent) -> None:
+    """Tell the human once in every session which settings are ignored: not approved, or not known."""
+    held_back = held_back_line(context.held_back) if context.held_back else ""
+    unknown = f"agent-sync: {ignored_line(context.unknown)}" if context.unknown else ""
+    context.outbox.add(Notice(f"trust:{event.session_id}:{text}", text) for text in (held_back, unknown) if text)
 
 
 def run_part(context: Context, event: HookEvent, part: Participant, *, gate: "GateReply | None" = None) -> EventPart:

@@ -11,14 +11,16 @@ from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.plain.fields import Refused
 from agent_sync.settings.approvals import ApprovalRequest, Approvals
 from agent_sync.settings.authority import needs_approval
-from agent_sync.settings.problems import settings_error
+from agent_sync.settings.problems import UnknownSetting, known_only, settings_error, unknown_in
 from agent_sync.settings.sources import (
     Tables,
     from_environment,
     from_text,
     repository_tables,
     set_by_checkout,
+    set_by_variables,
     setting_of,
+    unknown_variables,
     user_file,
     user_tables,
 )
@@ -47,6 +49,8 @@ class LoadedSettings:
     origins: Mapping[str, Origin]
     approved: tuple[ApprovalRequest, ...] = ()
     held_back: tuple[ApprovalRequest, ...] = ()
+    # What this version does not know, and ignores.
+    unknown: tuple[UnknownSetting, ...] = ()
 
     def origin(self, key: str) -> Origin:
         """Return where a setting was set."""
@@ -59,24 +63,30 @@ def environment() -> dict[str, str]:
 
 
 def load(place: Place, environment: Mapping[str, str]) -> LoadedSettings:
-    """Read every source, hold back what the user has not approved, and refuse what is not known."""
+    """Read every source, and hold back what the user has not approved and what is not known."""
     theirs = repository_tables(place)
     asked = (*_requests_of_variables(place, environment), *requests_in(theirs, source=SETTINGS_NAME))
     approvals = Approvals(place) if asked else None
     approved = tuple(one for one in asked if approvals and approvals.holds(one))
     held_back = tuple(one for one in asked if one not in approved)
     own = _without_variables(environment, held_back)
-    sources = {Origin.REPOSITORY: place.settings_file, Origin.USER: str(user_file(own))}
+    mine = user_tables(own)
+    files = {Origin.REPOSITORY: place.settings_file, Origin.USER: str(user_file(own))}
     if held_back:
         # What is wrong is said as such, not offered for approval.
-        validated_settings({Origin.REPOSITORY: theirs}, sources)
+        validated_settings({Origin.REPOSITORY: known_only(theirs)}, files)
     layers = {
-        Origin.REPOSITORY: _without(theirs, held_back),
-        Origin.USER: user_tables(own),
+        Origin.REPOSITORY: known_only(_without(theirs, held_back)),
+        Origin.USER: known_only(mine),
         Origin.ENVIRONMENT: from_environment(own),
     }
+    unknown = (
+        *unknown_in(theirs, file=files[Origin.REPOSITORY]),
+        *unknown_in(mine, file=files[Origin.USER]),
+        *unknown_variables(own),
+    )
     origins = {key: origin for origin, tables in layers.items() for key, _ in _keys(tables)}
-    return LoadedSettings(validated_settings(layers, sources), own, origins, approved, held_back)
+    return LoadedSettings(validated_settings(layers, files, own), own, origins, approved, held_back, unknown)
 
 
 def own_environment(place: Place, environment: Mapping[str, str]) -> dict[str, str]:
@@ -155,22 +165,31 @@ def _without(tables: Tables, held_back: tuple[ApprovalRequest, ...]) -> Tables:
     }
 
 
-def validated_settings(layers: Mapping[Origin, Tables], sources: Mapping[Origin, str]) -> Settings:
-    """Return the settings that the layers make up, each over the one before; `sources` names a layer in an error."""
+def validated_settings(
+    layers: Mapping[Origin, Tables], files: Mapping[Origin, str], environment: Mapping[str, str] | None = None
+) -> Settings:
+    """Return the settings that the layers make up, each over the one before; an error names the file or variable."""
     merged: Tables = {}
     for tables in layers.values():
         for table, section in tables.items():
             below = merged.get(table, {})
-            merged[table] = below | section if isinstance(section, dict) and isinstance(below, dict) else section
+            if not isinstance(below, dict):
+                # It is wrong, whatever a stronger layer sets.
+                continue
+            merged[table] = below | section if isinstance(section, dict) else section
     try:
         return Settings.model_validate(_with_floats(merged))
     except Refused as error:
-        by_key = {
-            key: sources.get(origin) or f"AGENT_SYNC_{key.replace('.', '_').upper()}"
-            for origin, tables in layers.items()
-            for key, _ in _keys(tables)
-        }
-        raise settings_error(error, by_key) from error
+        sources = {key: files[origin] for origin in files for key in _names(layers.get(origin, {}))}
+        sources |= {".".join(setting): name for name, setting in set_by_variables(environment or {}).items()}
+        raise settings_error(error, sources) from error
+
+
+def _names(tables: Tables) -> Iterator[str]:
+    """Return every setting in a file by its full name, templates one by one."""
+    yield from (key for key, _ in _keys(tables))
+    templates = tables.get("templates")
+    yield from (f"templates.{name}" for name in templates) if isinstance(templates, dict) else ()
 
 
 def _with_floats(tables: Tables) -> Tables:

@@ -1,13 +1,14 @@
 """Where settings come from: files, AGENT_SYNC_ variables, and what a checkout has put into the environment."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
 from agent_sync.errors import BadConfig
 from agent_sync.lazy_patterns import pattern
-from agent_sync.settings.problems import nearest
+from agent_sync.settings.problems import UnknownSetting, nearest
 from agent_sync.settings.tables import Settings
 from agent_sync.system import files
 from agent_sync.worktree import CLAUDE_SETTINGS, Place, user_settings_file
@@ -86,6 +87,7 @@ def _tables(file: Path, *, may_be_link: bool) -> Tables:
     return parsed_toml(content, file=str(file)) if content else {}
 
 
+@cache
 def variables() -> dict[str, tuple[str, str]]:
     """Map every environment variable that sets something to its table and key."""
     return {
@@ -103,19 +105,27 @@ def setting_of(name: str) -> tuple[str, str] | None:
 
 
 def from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
-    """Return what the variables set, as the tables of a settings file; a variable that sets nothing is an error."""
-    known = variables()
-    named = {ALIASES[name]: value for name, value in environment.items() if name in ALIASES}
-    named |= {name: value for name, value in environment.items() if name.startswith(PREFIX) and name not in ALIASES}
+    """Return what the variables set, as the tables of a settings file."""
     tables: dict[str, Any] = {}
-    for name, value in named.items():
-        if name in NOT_SETTINGS or not value:
-            continue
-        if name not in known:
-            raise BadConfig(f"{name} is not a setting.{nearest(name, list(known))}", helps="agent-sync doctor")
-        table, key = known[name]
-        tables.setdefault(table, {})[key] = from_text(table, key, value)
+    for name, (table, key) in set_by_variables(environment).items():
+        tables.setdefault(table, {})[key] = from_text(table, key, environment[name])
     return tables
+
+
+def set_by_variables(environment: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Map every variable that counts here to the table and key it sets; the new name of one wins over the old."""
+    known = variables()
+    names = [*ALIASES, *(name for name in environment if name.startswith(PREFIX) and name not in ALIASES)]
+    found = {ALIASES.get(name, name): name for name in names if environment.get(name)}
+    return {name: known[current] for current, name in found.items() if current in known}
+
+
+def unknown_variables(environment: Mapping[str, str]) -> Iterator[UnknownSetting]:
+    """Return the variables of ours that set nothing."""
+    known = variables()
+    for name, value in environment.items():
+        if name.startswith(PREFIX) and value and name not in {*known, *ALIASES, *NOT_SETTINGS}:
+            yield UnknownSetting(name, nearest(name, list(known)))
 
 
 def from_text(table: str, key: str, text: str) -> object:

@@ -90,8 +90,8 @@ def test_broken_claim_is_reported_once_per_session(repo):
 
 def test_wrong_settings_are_reported(repo):
     """A mistake in the settings is said and nothing is done."""
-    (repo / ".agent-sync.toml").write_text("[projet]\n")
-    assert "projet is not a setting. Did you mean project?" in run("on-stop", cwd=repo, stdin="{}").human
+    (repo / ".agent-sync.toml").write_text("[project]\nnumber = 0\n")
+    assert "project.number: Input should be greater than" in run("on-stop", cwd=repo, stdin="{}").human
 
 
 @pytest.mark.parametrize(
@@ -189,12 +189,12 @@ def test_input_in_pieces_is_put_together(repo):
 
 def test_wrong_settings_are_said_once_per_session(repo):
     """A mistake in the settings is said once per session and is on record."""
-    (repo / ".agent-sync.toml").write_text("[projet]\n")
+    (repo / ".agent-sync.toml").write_text("[project]\nnumber = 0\n")
     event = fixture("PostToolUse", repo)
     said = [run("on-stop", cwd=repo, stdin=fixture("Stop", repo)).human for _ in range(2)]
     assert [bool(text) for text in said] == [True, False]
     assert run("on-tool", cwd=repo, stdin=event).stdout == ""
-    assert "projet is not a setting" in (repo / ".git" / "agentsync" / "log.jsonl").read_text()
+    assert "project.number: Input should be" in (repo / ".git" / "agentsync" / "log.jsonl").read_text()
 
 
 def test_wake_up_is_no_prompt(repo):

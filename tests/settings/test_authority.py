@@ -133,7 +133,7 @@ def test_a_mistake_in_the_users_file_names_that_file(place, tmp_path):
     """The message says which of the files is wrong."""
     (tmp_path / ".config" / "agent-sync").mkdir(parents=True)
     (tmp_path / ".config" / "agent-sync" / "config.toml").write_text("[github]\nurl = 3\n")
-    with pytest.raises(BadConfig, match=r"agent-sync/config\.toml: github\.url"):
+    with pytest.raises(BadConfig, match=r"agent-sync/config\.toml:2: github\.url"):
         load(place, {"HOME": str(tmp_path)})
 
 

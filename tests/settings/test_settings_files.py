@@ -63,8 +63,6 @@ def test_words_in_variables_are_words(write):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("[projet]\nnumber = 1\n", "projet is not a setting. Did you mean project?"),
-        ("[project]\nnumbr = 1\n", "project.numbr is not a setting. Did you mean number?"),
         ("[project]\nnumber = '1'\n", "project.number: Input should be a valid integer"),
         ("[project]\nnumber = 0\n", "greater than or equal to 1"),
         ("[notify]\nagent = 'never'\n", "notify.agent: Input should be 'now' or 'later'"),
@@ -74,17 +72,38 @@ def test_words_in_variables_are_words(write):
     ],
 )
 def test_wrong_settings_are_explained(write, text, expected):
-    """The message names file, key and what is allowed, with the nearest known key."""
+    """The message names file, key and what is allowed."""
     with pytest.raises(BadConfig, match=r"\.agent-sync\.toml") as error:
         write(text)
     assert expected in str(error.value)
 
 
-def test_unknown_variable_is_an_error(write):
-    """A misspelt variable is not silently ignored; the test suite's own are not settings."""
-    with pytest.raises(BadConfig, match="Did you mean AGENT_SYNC_PROJECT_NUMBER"):
-        write("", AGENT_SYNC_PROJECT_NUMBR="1")
-    assert Settings() == write("", AGENT_SYNC_NESTED="1", AGENT_SYNC_GITHUB_SCHEMAS="x")
+@pytest.mark.parametrize(
+    ("text", "line", "expected"),
+    [
+        ("[projet]\nnumber = 1\n", 1, "projet is not a setting. Did you mean project?"),
+        ("[project]\nnumbr = 1\n", 2, "project.numbr is not a setting. Did you mean project.number?"),
+        ("project.numbr = 1\n", 1, "project.numbr is not a setting. Did you mean project.number?"),
+        ("\n[ 'project' ]\n'numbr' = 1\n", 3, "project.numbr is not a setting. Did you mean project.number?"),
+        ("project = {owner = 'x', numbr = 1}\n", 1, "project.numbr is not a setting. Did you mean project.number?"),
+        ("[templates.x]\nsteps = ['a']\nstep = 1\n", 3, "templates.x.step is not a setting. Did you mean"),
+        ("[future.deep]\nx = 1\n", 1, "future is not a setting."),
+    ],
+)
+def test_unknown_keys_are_ignored_and_named(place, tmp_path, text, line, expected):
+    """What is not known is named with its line and the nearest known key; the rest counts."""
+    file = tmp_path / ".agent-sync.toml"
+    file.write_text(text)
+    (unknown,) = load(place, {}).unknown
+    assert unknown.text.startswith(f"{file}:{line}: {expected}")
+
+
+def test_unknown_variable_is_ignored_and_named(place, write):
+    """A misspelt variable is named; the test suite's own are not settings."""
+    (unknown,) = load(place, {"AGENT_SYNC_PROJECT_NUMBR": "1"}).unknown
+    assert unknown.text == "AGENT_SYNC_PROJECT_NUMBR is not a setting. Did you mean AGENT_SYNC_PROJECT_NUMBER?"
+    assert load(place, {"AGENT_SYNC_NESTED": "1", "AGENT_SYNC_GITHUB_SCHEMAS": "x"}).unknown == ()
+    assert Settings() == write("", AGENT_SYNC_PROJECT_NUMBR="1")
 
 
 def test_unreadable_file_is_not_a_missing_one(place, tmp_path):

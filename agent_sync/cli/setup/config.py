@@ -13,7 +13,7 @@ from agent_sync.settings import LoadedSettings, Origin
 from agent_sync.settings.approvals import Approvals
 from agent_sync.settings.authority import needs_approval
 from agent_sync.settings.loading import requests_in, validated_settings
-from agent_sync.settings.problems import nearest
+from agent_sync.settings.problems import nearest, refuse_unknown, unknown_in
 from agent_sync.settings.sources import LARGEST, from_text, parsed_toml, user_file, variables
 from agent_sync.system import clock, files
 from agent_sync.worktree import SETTINGS_NAME
@@ -46,7 +46,7 @@ def list_all(*, show_origin: bool, as_json: bool) -> None:
     Example:
       agent-sync config list --show-origin
     """
-    loaded = settings_file.load(place_here(), settings_file.environment())
+    loaded = _loaded()
     if as_json:
         rows = [{"key": key, "value": _value(loaded, key), "origin": str(loaded.origin(key))} for key in _keys()]
         click.echo(json.dumps({"settings": rows}, ensure_ascii=False))
@@ -66,11 +66,11 @@ def get(key: str) -> None:
       agent-sync config get checks.backoff_s
     """
     _refuse_unknown(key)
-    value = _value(settings_file.load(place_here(), settings_file.environment()), key)
+    value = _value(_loaded(), key)
     click.echo(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 
-@command.command("set")
+@command.command("set", context_settings={"ignore_unknown_options": True})
 @click.argument("key")
 @click.argument("value")
 @click.option("--user", "for_user", is_flag=True, help="Write your own file instead of the repository's.")
@@ -110,6 +110,13 @@ def set_one(key: str, value: str, *, for_user: bool) -> None:
     click.echo(f"{key} = {json.dumps(read, ensure_ascii=False)}  ({file})")
 
 
+def _loaded() -> LoadedSettings:
+    """Return the settings that count here, if every one that is set is known."""
+    loaded = settings_file.load(place_here(), settings_file.environment())
+    refuse_unknown(loaded.unknown)
+    return loaded
+
+
 def _keys() -> list[str]:
     return [".".join(where) for where in variables().values()]
 
@@ -134,7 +141,7 @@ def _changed_file(file: Path, table: str, name: str, value: object, *, may_be_li
         raise BadConfig(
             f"{file} cannot be changed: {reason}.", helps=f"replace {file.name} by a plain file"
         ) from reason
-    parsed_toml(before, file=str(file))
+    refuse_unknown(tuple(unknown_in(parsed_toml(before, file=str(file)), file=str(file))))
     document = tomlkit.parse(before.decode())
     section = document.setdefault(table, tomlkit.table())
     if not hasattr(section, "update"):

@@ -4,12 +4,14 @@ from pathlib import Path
 
 import click
 
+from agent_sync import settings as settings_file
 from agent_sync.cli.asking import ask_consent, is_terminal, show, tell_done
-from agent_sync.cli.here import context_here
+from agent_sync.cli.here import context_here, place_here
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError
 from agent_sync.settings.approvals import Approvals
 from agent_sync.settings.loading import requests_in
+from agent_sync.settings.problems import refuse_unknown
 from agent_sync.settings.sources import parsed_toml
 from agent_sync.setup.client.plugin import plugin_at
 from agent_sync.setup.install import carry_out, record as records
@@ -55,6 +57,7 @@ def command(*, yes: bool, claude_md: bool, settings_only: bool | None, dry_run: 
       agent-sync init --yes --claude-md
       agent-sync init --settings-only
     """
+    refuse_unknown(settings_file.load(place_here(), settings_file.environment()).unknown)
     context = context_here()
     tree, shared = Tree(Path(context.place.root)), Path(context.place.shared_dir)
     may_ask = not yes and not dry_run

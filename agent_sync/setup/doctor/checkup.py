@@ -28,12 +28,16 @@ def check_all(place: Place, environment: Mapping[str, str], *, live: bool = Fals
     yield worktree.check_ignored(git)
     yield worktree.check_claim(place, git)
     yield from _hooks(place, environment, processes)
-    context, error = _context(place, environment)
-    yield worktree.check_settings(place, error)
-    if context is None:
+    try:
+        loaded = settings.load(place, environment)
+        # A check-up leaves no trace.
+        context = replace(context_at(place, environment), git_memory=GitMemory(leaves_notes=False))
+    except BadConfig as error:
+        yield worktree.check_settings(place, error)
         yield skip("github", "not asked, because the settings cannot be read")
     else:
-        yield worktree.check_trust(settings.load(place, environment))
+        yield worktree.check_settings(place, loaded)
+        yield worktree.check_trust(loaded)
         yield from _record(context)
         yield from _github(context)
         if live:
@@ -50,14 +54,6 @@ def _hooks(place: Place, environment: Mapping[str, str], processes: Processes) -
     yield registration.check_once(found)
     yield registration.check_timeouts(found)
     yield machine.check_effect(environment, processes, directory=place.root)
-
-
-def _context(place: Place, environment: Mapping[str, str]) -> tuple[Context | None, BadConfig | None]:
-    try:
-        # A check-up leaves no trace.
-        return replace(context_at(place, environment), git_memory=GitMemory(leaves_notes=False)), None
-    except BadConfig as error:
-        return None, error
 
 
 def _record(context: Context) -> Iterator[Result]:

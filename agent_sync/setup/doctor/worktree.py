@@ -50,10 +50,12 @@ def check_ignored(git: Git) -> Result:
     return ok("ignored", f"git ignores {CLAIM_NAME}")
 
 
-def check_settings(place: Place, error: AgentSyncError | None) -> Result:
-    """Check that the settings could be read; `error` says what kept them from being read."""
-    if error:
-        return fail("settings", error.happened, f"correct {SETTINGS_NAME} or the variable")
+def check_settings(place: Place, loaded: LoadedSettings | AgentSyncError) -> Result:
+    """Check that the settings could be read and every one is known; an error says what kept them from being read."""
+    if isinstance(loaded, AgentSyncError):
+        return fail("settings", loaded.happened, f"correct {SETTINGS_NAME} or the variable")
+    if loaded.unknown:
+        return fail("settings", " ".join(one.text for one in loaded.unknown), "correct or remove what is named")
     if not Path(place.settings_file).is_file():
         return warn("settings", f"there is no {SETTINGS_NAME}; the defaults and AGENT_SYNC_* count", "agent-sync init")
     return ok("settings", f"{SETTINGS_NAME} can be read")
