@@ -78,7 +78,8 @@ def preview(context: Context, record: Record) -> Record:
         return record
     occasion = UnreadInput(context.place).added_to(NO_OCCASION)
     with context.git.one_look():
-        shown = _up_to_date(record, context=context, claim=context.store.read(), occasion=occasion, has_prompt=False)
+        claim = context.store.read()
+        shown = _up_to_date(record, context=context, claim=claim, occasion=occasion, has_prompt=False, is_look=True)
         return with_files_touched(shown, context.git)
 
 
@@ -207,8 +208,14 @@ def _begin_missing(context: Context, claim: Claim | None, occasion: Occasion) ->
         begin_claim(context.recorder, claim, "", session_id=occasion.session_id)
 
 
-def _up_to_date(
-    record: Record, *, context: Context, claim: Claim | None, occasion: Occasion, has_prompt: bool
+def _up_to_date(  # noqa: PLR0913  # the record, the world, and what the occasion is
+    record: Record,
+    *,
+    context: Context,
+    claim: Claim | None,
+    occasion: Occasion,
+    has_prompt: bool,
+    is_look: bool = False,
 ) -> Record:
     # Taken under the lock: of two that write at once, the later one must not seem to come from the past.
     now = clock.now()
@@ -232,7 +239,8 @@ def _up_to_date(
         record = with_prompt(record, occasion.prompt, occasion.session_id or record.owner.session_id)
     if occasion.said or occasion.prompt:
         record = with_files_touched(record, context.git)
-    record = with_git_activity(record, context.git, context.place, context.settings, now)
+    # A look is no progress: only a write makes the checkpoint of an interval.
+    record = with_git_activity(record, context.git, context.place, context.settings, now, is_at_work=not is_look)
     new = tuple(
         one for one in _milestones(before, record, claim_here) if is_wanted(one.trigger, context.settings.record)
     )

@@ -518,3 +518,30 @@ def test_validation_of_a_task_that_ended_meanwhile(tasks):
     done = tasks.do("validate", "--", "agent-sync abandon && agent-sync start other --template bugfix")
     assert (done.status, f"Task {TASK} has ended while the command ran" in done.stderr) == (6, True)
     assert (tasks.record("other")["receipts"], tasks.record("other")["state"]) == ([], "step_pending")
+
+
+def test_commit_has_one_checkpoint_id_in_every_view(tasks):
+    """From its first sight a commit has the id that it is recorded under, in every list, page and export."""
+    tasks.do("start", "Fix null pointer in config", "--template", "bugfix")
+    assert tasks.do("step", "start").status == 0
+    tasks.git("commit", "-q", "--allow-empty", "-m", "Add nil check")
+    seen = [json.loads(tasks.do("record", "status", "--json").stdout)["last_checkpoint"] for _ in range(2)]
+    listed = json.loads(tasks.do("record", "checkpoints", "--json").stdout)
+    exported = json.loads(tasks.do("record", "export").stdout)["record"]["checkpoints"]
+    ids = {one["checkpoint_id"] for one in (*seen, *listed, *exported)}
+    assert len(ids) == 1
+    (name,) = ids
+    assert name in tasks.do("record", "checkpoints").stdout
+    assert "Commit: Add nil check" in tasks.do("record", "show").stdout
+    tasks.do("step", "output", "found it")
+    assert [one["checkpoint_id"] for one in tasks.record("fix-null-pointer-in-config")["checkpoints"]] == [name]
+
+
+def test_looking_makes_no_periodic_checkpoint(tasks):
+    """A look at the record shows no checkpoint of the interval, which only a write makes."""
+    tasks.do("start", "Fix null pointer in config", "--template", "bugfix")
+    assert tasks.do("step", "start").status == 0
+    time.sleep(1.1)
+    for words in ("status", "checkpoints", "show"):
+        seen = tasks.do("record", words, AGENT_SYNC_RECORD_INTERVAL_S="1")
+        assert (seen.status, "Periodic checkpoint" in seen.stdout) == (0, False)

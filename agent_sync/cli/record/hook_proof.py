@@ -7,7 +7,7 @@ from typing import Any, assert_never
 import click
 
 from agent_sync.cli.here import context_here
-from agent_sync.cli.record.hook_views import integrity_text
+from agent_sync.cli.record.hook_views import integrity_text, shown_now
 from agent_sync.cli.record.recorded import home_here, task_here
 from agent_sync.context import Context
 from agent_sync.errors import BadRecord, Exit, NoReceipt, RecordUnavailable
@@ -92,7 +92,7 @@ def export(*, form: str, task: str) -> None:
 
 
 def _export_values(context: Context, opened: OpenRecord) -> dict[str, Any]:
-    store, record = opened
+    store, record = shown_now(context, opened)
     verified = {one.receipt_id: signature_text(examine(opened, one, context.environment)) for one in record.receipts}
     return {
         "path": str(store.directory),

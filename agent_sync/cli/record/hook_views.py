@@ -194,7 +194,8 @@ def checkpoints(*, task: str, as_json: bool) -> None:
     Example:
       agent-sync record checkpoints --json | jq -r '.[].description'
     """
-    found = all_checkpoints(task_here(context_here(keeps_record=False), task))
+    context = context_here(keeps_record=False)
+    found = all_checkpoints(shown_now(context, task_here(context, task)))
     if as_json:
         click.echo(json.dumps(found, ensure_ascii=False))
         return

@@ -75,7 +75,7 @@ def with_checkpoints(
     paths = record.current_step.files_touched if record.current_step else ()
     for number, item in enumerate(new, 1):
         files = snapshots(git.root, paths) if number == len(new) else ()
-        name = checkpoint_id(randomness(_RANDOM_BYTES))
+        name = checkpoint_id(_named(record, item) if item.key else randomness(_RANDOM_BYTES))
         record = with_checkpoint(record, _checkpoint(record, item, state, files, now=now, name=name))
     return record
 
@@ -129,8 +129,13 @@ def step_checkpoint(record: Record) -> tuple[NewCheckpoint, ...]:
     return (NewCheckpoint(CheckpointCause.STEP_COMPLETE, f"Step {step.step_name} is complete", key),)
 
 
+def _named(record: Record, item: NewCheckpoint) -> bytes:
+    """Return the same bytes at every sight of the same commit, push or milestone of a task."""
+    return hashlib.sha256(f"{record.task_id}\0{item.key}".encode()).digest()
+
+
 def checkpoint_id(randomness: bytes) -> str:
-    """Return the name of a new checkpoint, made of bytes the caller drew."""
+    """Return the name of a new checkpoint, made of the first of these bytes."""
     if len(randomness) < _RANDOM_BYTES:
         raise ValueError(f"a checkpoint's name takes {_RANDOM_BYTES} random bytes")
     return f"ckpt-{randomness[:_RANDOM_BYTES].hex()}"
