@@ -1,8 +1,11 @@
 """The recovery record by command: a task from start to end, crashes, receipts, and what is refused."""
 
 import json
+import os
 import re
+import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -545,3 +548,37 @@ def test_looking_makes_no_periodic_checkpoint(tasks):
     for words in ("status", "checkpoints", "show"):
         seen = tasks.do("record", words, AGENT_SYNC_RECORD_INTERVAL_S="1")
         assert (seen.status, "Periodic checkpoint" in seen.stdout) == (0, False)
+
+
+def test_output_of_a_killed_validation_is_kept(tasks):
+    """What a validation had printed when everything was killed is on disk, its last line included."""
+    tasks.do("start", "Fix null pointer in config", "--template", "bugfix")
+    tasks.do("step", "start")
+    line = "seq 1 4000; echo LASTLINE; sleep 60"
+    with subprocess.Popen(
+        [sys.executable, "-m", "agent_sync", "validate", "--", line],
+        cwd=tasks.root,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    ) as running:
+        while b"LASTLINE" not in running.stdout.readline():
+            pass
+        os.killpg(running.pid, signal.SIGKILL)
+    kept = tasks.directory("fix-null-pointer-in-config") / "artifacts" / "validating.stdout"
+    assert kept.read_text().endswith("4000\nLASTLINE\n")
+
+
+def test_validation_without_its_key_changes_nothing(tasks):
+    """Where the key is lost nothing is run and the step goes on; `doctor` names the same command."""
+    tasks.do("start", "Fix null pointer in config", "--template", "bugfix")
+    tasks.do("step", "start")
+    key = tasks.home / "keys" / "master.key"
+    key.unlink()
+    refused = tasks.do("validate", "--", "touch ran")
+    advice = f"cp -p {key}.bak {key}"
+    assert (refused.status, advice in refused.stderr) == (6, True), refused.stderr
+    assert not (tasks.root / "ran").exists()
+    assert tasks.record("fix-null-pointer-in-config")["state"] == "step_running"
+    checks = {one["name"]: one for one in json.loads(tasks.do("doctor", "--json").stdout)["checks"]}
+    assert (checks["record key"]["mark"], checks["record key"]["fix"]) == ("fail", advice)
+    assert not key.exists()

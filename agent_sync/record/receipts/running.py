@@ -64,6 +64,8 @@ class _Line:
     def _keep(self, content: bytes) -> None:
         self.digest.update(content)
         self.file.write(content)
+        # A kill of this process must not take what was printed with it.
+        self.file.flush()
 
     def _show(self, shown: IO[bytes], chunk: bytes) -> None:
         try:
@@ -83,7 +85,6 @@ class _Line:
     def finish(self) -> None:
         """Make the file durable: a receipt never outlives its artifact."""
         self._keep(self.mask.end())
-        self.file.flush()
         os.fsync(self.file.fileno())
 
 

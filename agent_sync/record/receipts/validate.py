@@ -15,6 +15,7 @@ from agent_sync.record.disk.store import OpenRecord
 from agent_sync.record.machine.model import Record
 from agent_sync.record.machine.progress import readable_text
 from agent_sync.record.observe.checkpoints import TreeState, working_tree_state
+from agent_sync.record.receipts import keys
 from agent_sync.record.receipts.receipt import CommandRun
 from agent_sync.record.receipts.running import NOT_EXECUTABLE, NOT_FOUND, Artifacts, Outlet, RunSettings, run
 from agent_sync.record.receipts.validation import (
@@ -48,6 +49,8 @@ def validate(context: Context, opened: OpenRecord, given: CommandToRun, shown: O
             raise LockHeld(message, attempted="validating", helps="agent-sync record status")
         cwd = given.cwd or context.cwd
         line = given.command if isinstance(given.command, str) else shlex.join(given.command)
+        # Without a key nothing could be signed: that is said before anything is run or recorded.
+        keys.obtain(context.environment)
         keep.work(context, lambda record, now: _with_begun(record, line, cwd, now))
         before = working_tree_state(context.git)
         under_way = Artifacts(directory / ARTIFACTS, VALIDATING)

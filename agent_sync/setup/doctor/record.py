@@ -46,12 +46,10 @@ def _key(context: Context) -> Result:
     there = [path for path in (at.master, at.backup, at.account) if os.path.lexists(path)]
     if not there:
         return ok("record key", "none yet; it is made with the first task or receipt")
-    if at.master not in there:
-        return fail("record key", f"{at.master} is missing, and this installation once had it", f"ls -l {at.directory}")
-    if at.account not in there:
+    if at.master in there and at.account not in there:
         return warn("record key", f"{at.account} is missing; the next receipt writes it", f"ls -l {at.directory}")
     try:
-        # With both files there this only reads.
+        # With both files there this only reads, and a key that is lost is not made anew.
         keys.obtain(context.environment)
     except BadKey as error:
         return fail("record key", error.happened, error.helps or f"ls -l {at.directory}")
