@@ -39,7 +39,7 @@ class Recorded:
         return [point["trigger"] for point in self.values["checkpoints"]]
 
 
-def kill_a_session(theatre) -> None:
+def kill_a_session(theatre, *, commits: bool = True) -> None:
     """Let a session begin, work and commit, and kill it as hard as can be."""
     root, client = theatre.stage.root, Client(shared_nursery(), theatre.stage.root)
 
@@ -49,7 +49,8 @@ def kill_a_session(theatre) -> None:
 
     hook("session-start", source="startup")
     hook("on-prompt", prompt="Fix the race")
-    theatre.stage.commit("more.py", "x = 1\n", "More")
+    if commits:
+        theatre.stage.commit("more.py", "x = 1\n", "More")
     hook("on-tool")
     client.crash()
 
@@ -194,6 +195,18 @@ def test_gate_runs_leave_signed_receipts(theatre):
     assert second["key_path"] == "m/44'/236'/0'/0'/1'"
 
 
+def test_crash_after_a_failed_gate_has_one_next_step(recorded):
+    """After a failed gate and a kill, session start, page and `record recover` all say what failed and to fix it."""
+    theatre = recorded.theatre
+    kill_a_session(theatre)
+    theatre.stage.command("validate", "--label", "unit tests", "--", "exit 1")
+    kill_a_session(theatre, commits=False)
+    said = agent(theatre.hook("session-start", stdin='{"source": "startup", "session_id": "s2"}'))
+    advice = "The last run of unit tests failed: fix the cause and commit."
+    recovered = theatre.stage.command("record", "recover").stdout
+    assert [advice in text for text in (said, recorded.page, recovered)] == [True] * 3, (said, recovered)
+
+
 def test_crash_is_noticed_and_the_task_goes_on(recorded):
     """A session is killed; the next one is told in one line, and the task goes on from its checkpoint."""
     theatre = recorded.theatre
@@ -214,6 +227,19 @@ def test_crash_is_noticed_and_the_task_goes_on(recorded):
     theatre.hook("on-tool")
     values = recorded.values
     assert (values["state"], values["current_step"]["attempt"]) == ("step_running", 1)
+
+
+def test_recover_gives_one_advice_after_a_merge(recorded):
+    """However often it is asked, `record recover` does not advise to retry what is merged."""
+    theatre = recorded.theatre
+    theatre.stage.commit("cache.py", "lock = True\n", "Add a lock")
+    theatre.stage.command("handoff", "--summary", "Fix the race")
+    kill_a_session(theatre)
+    assert "Advice: retry_step" in theatre.stage.command("record", "recover").stdout
+    theatre.stage.act("merge_pull", pull=45, method="squash")
+    for _ in range(2):
+        recovered = theatre.stage.command("record", "recover").stdout
+        assert ("Do not resume" in recovered, "retry_step" in recovered) == (True, False), recovered
 
 
 @pytest.mark.parametrize("act", ["close_issue", "merge_pull"])

@@ -60,14 +60,17 @@ def _advice(record: Record) -> list[str]:
     found = record.recovery
     if found is None or record.state not in {RecordState.RECOVERING, RecordState.AWAITING_HUMAN}:
         return ["Nothing has crashed: the task's owner is running, or no step was in progress."]
+    crash = f"Crash: {found.crash_type}, detected {found.detected_at:%Y-%m-%d %H:%M:%S} UTC in {found.last_known_state}"
+    if record.state is RecordState.AWAITING_HUMAN:
+        # What it waits for was printed, and may be newer than the advice.
+        return [crash, "Next: agent-sync record status"]
     checkpoint = [f"Last Checkpoint: {found.last_checkpoint_id}"] if found.last_checkpoint_id else []
-    following = "agent-sync resume" if record.state is RecordState.RECOVERING else "agent-sync record status"
     return [
-        f"Crash: {found.crash_type}, detected {found.detected_at:%Y-%m-%d %H:%M:%S} UTC in {found.last_known_state}",
+        crash,
         f"Advice: {found.recommended_action}",
         f"Why: {one_line(found.reason, limit=400)}",
         *checkpoint,
-        f"Next: {following}",
+        "Next: agent-sync resume",
     ]
 
 

@@ -23,7 +23,7 @@ from agent_sync.record.machine.states import (
     RecoveryAdvice,
     StepStatus,
 )
-from agent_sync.record.machine.validations import validation_command
+from agent_sync.record.machine.validations import failed_checks, validation_command
 
 # Nothing was under way here: there is nothing a crash could have interrupted, or it is known already.
 NEVER_CRASHED = TERMINAL | {RecordState.AWAITING_HUMAN}
@@ -132,6 +132,10 @@ def _advice_at_work(record: Record, step: StepContext, found: Circumstances) -> 
         reason = "The validation was interrupted: its result is unknown. `agent-sync validate` runs it again."
         return Recommendation(RecoveryAdvice.RETRY_VALIDATION, reason)
     last = _last_checkpoint(record, step)
+    failed = failed_checks(record, commit=found.head) if found.head and record.template == CLAIM_TO_CLOSE else []
+    if failed:
+        reason = f"The last run of {', '.join(failed)} failed: fix the cause and commit."
+        return Recommendation(RecoveryAdvice.RETRY_STEP, reason, last.checkpoint_id if last else "")
     if last:
         reason = f"Checkpoint {last.checkpoint_id} holds what this step had reached."
         return Recommendation(RecoveryAdvice.RETRY_STEP, reason, last.checkpoint_id)

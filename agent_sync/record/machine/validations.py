@@ -27,3 +27,10 @@ def validation_command(record: Record) -> str:
     """Return what the last validation ran, or is running; nothing where that is not known."""
     begun = [event for event in record.history if event.trigger is RecordMove.STEP_OUTPUT]
     return str(begun[-1].details.get("command", "")) if begun else ""
+
+
+def failed_checks(record: Record, *, commit: str = "") -> list[str]:
+    """Return the checks whose last run failed; with a commit, those that failed on it."""
+    latest = {(receipt.kind, receipt.label or receipt.command): receipt for receipt in record.receipts}
+    failed = {name: one for (_, name), one in latest.items() if not one.has_passed}
+    return [name for name, one in failed.items() if not commit or one.git_commit == commit]

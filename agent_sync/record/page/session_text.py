@@ -3,8 +3,8 @@
 from agent_sync.record.machine.asked import requests_of
 from agent_sync.record.machine.model import Record, StepContext
 from agent_sync.record.machine.states import TERMINAL, RecordState
+from agent_sync.record.machine.validations import failed_checks
 from agent_sync.record.page.next_steps import moment
-from agent_sync.record.receipts.receipt import Receipt
 from agent_sync.task.decision.outside_text import one_line, quoted
 
 # Of the 1,200 characters that the start of a session may take, the claim's own line and the board need the rest.
@@ -61,10 +61,7 @@ def _reached(record: Record) -> list[str]:
 
 def _failed(record: Record) -> list[str]:
     """Name the checks whose last run failed."""
-    latest: dict[tuple[str, str], Receipt] = {}
-    for receipt in record.receipts:
-        latest[receipt.kind, receipt.label or receipt.command] = receipt
-    names = [name for (_, name), receipt in latest.items() if not receipt.has_passed]
+    names = failed_checks(record)
     return [f"Failed: {', '.join(quoted(name, limit=60) for name in names[-_CHECKS_NAMED:])}."] if names else []
 
 
