@@ -30,7 +30,7 @@ WHAT_HELPS: dict[str, str] = {
     "illegal-hook-move": "`agent-sync worker show WORKER` shows the state of the work hook and who acts next.",
     "hook-busy": "Sling to another worker, or wait: `agent-sync worker list` shows who is free.",
     "git-failed": "Git's own words are in the message. Run the git command that it names by hand to see more.",
-    "git-denied": "`gh auth setup-git`, or a token that may write. `agent-sync doctor` shows what git may do.",
+    "git-denied": "Take the step in the `try:` line: sign in, or use a token or key that may write.",
     "github": "GitHub's own words are in the message; `agent-sync doctor --live` shows what this token may do.",
     "not-signed-in": "`gh auth login --scopes project`, or set `GH_TOKEN`.",
     "missing-scope": "Grant what the message names (docs/permissions.md); `agent-sync doctor --live` checks it.",

@@ -5,8 +5,8 @@ import time
 from collections.abc import Iterable
 
 from agent_sync.context import Context
-from agent_sync.errors import AgentSyncError, BadConfig, Conflict, LeaseUnsettled
-from agent_sync.leases.claim_refs import push_address, read_claim, transport_of
+from agent_sync.errors import AgentSyncError, BadConfig, Conflict, GitDenied, LeaseUnsettled
+from agent_sync.leases.claim_refs import claims_address, push_address, read_claim, transport_of
 from agent_sync.leases.identity import known_worktree_id
 from agent_sync.leases.keeper import LeaseKeeper
 from agent_sync.leases.model import Lease, LeaseProof, LeaseState, Tip
@@ -16,12 +16,13 @@ from agent_sync.leases.rules import RENEWALS_PER_TTL, SLUNG, HoldingState, holdi
 from agent_sync.leases.words import held_by, is_this_machine, way_out
 from agent_sync.system import clock, git_branches
 from agent_sync.system.git import NETWORK_LIMIT
-from agent_sync.system.git_refusals import push_failure
+from agent_sync.system.git_refusals import is_sign_in_trouble, push_failure, sign_in_error, sign_in_help
 from agent_sync.task.claim.model import Claim, LeaseNote
 from agent_sync.task.decision import situations
 from agent_sync.task.decision.actions import BranchPushed, LeaseLost, LeaseUnknown, LeftOnHook
 from agent_sync.task.decision.evolve import evolve
 from agent_sync.task.decision.next_step import next_step
+from agent_sync.task.decision.notice import Notice
 from agent_sync.task.decision.outside_text import quoted
 from agent_sync.worktree import Place, worktree
 
@@ -180,7 +181,8 @@ def refuse(context: Context, claim: Claim, found: LeaseStop | None, *, attempted
             raise Conflict(message, attempted=attempted, helps=next_step(left).command)
         case LeaseUnknown(reason, helps):
             message = f"Could not check whether this worktree still holds issue #{claim.issue_number}: {reason}"
-            raise LeaseUnsettled(message, attempted=attempted, helps=helps)
+            kind = GitDenied if is_sign_in_trouble(reason) else LeaseUnsettled
+            raise kind(message, attempted=attempted, helps=helps)
         case None:
             return
 
@@ -199,7 +201,16 @@ def push(context: Context, claim: Claim, branch: str, sha: str) -> BranchPushed 
     outcome = _push(context, claim, branch, sha)
     if isinstance(outcome, BranchPushed):
         git_branches.set_upstream(context.git, context.remotes.push, branch)
+        _tell_of_move(context)
     return outcome
+
+
+def _tell_of_move(context: Context) -> None:
+    """Say once that the remote's address is out of date, and the command that corrects it."""
+    there = context.git.memory.moved_to
+    if there:
+        text = f"The repository has a new address. Correct it: git remote set-url {context.remotes.push} {there}"
+        context.outbox.add([Notice(f"moved:{there}", text)])
 
 
 def _push(context: Context, claim: Claim, branch: str, sha: str) -> BranchPushed | LeaseStop:
@@ -218,6 +229,8 @@ def _push(context: Context, claim: Claim, branch: str, sha: str) -> BranchPushed
             raise push_failure(reason, remote=remote, address=push_address(context), branch=branch)
         case NotHeld(tip):
             return LeaseLost(held_by(tip.lease))
+        case Unknown(_, reason) if is_sign_in_trouble(reason):
+            raise push_failure(reason, remote=remote, address=push_address(context), branch=branch)
         case Unknown():
             return doubt_of(context, claim, outcome)
 
@@ -277,6 +290,9 @@ def release(context: Context, claim: Claim) -> Tip | None:
 def _put_off(context: Context, claim: Claim, doubt: Unknown, attempted: str) -> None:
     """Leave trouble that passes to the next event; a ref that is gone or unusable is not ours to mend."""
     context.log.write(clock.now(), "trouble", error=doubt.reason, issue=claim.issue_number, doubt=doubt.doubt.value)
+    if is_sign_in_trouble(doubt.reason):
+        address = claims_address(context)
+        raise sign_in_error(doubt.reason, remote=context.remotes.base, address=address, attempted=attempted)
     if doubt.doubt in _PASSING:
         message = f"The lease of issue #{claim.issue_number} could not be ended: {doubt.reason}"
         raise LeaseUnsettled(message, attempted=attempted, helps="run the same command again, or agent-sync sync")
@@ -298,6 +314,8 @@ def doubt_of(context: Context, claim: Claim, unknown: Unknown) -> LeaseUnknown:
     if unknown.doubt is Doubt.VANISHED:
         return _ref_gone(context, claim)
     reason, helps = quoted(unknown.reason, limit=300), way_out(claim.issue_number, unknown.doubt)
+    if is_sign_in_trouble(unknown.reason):
+        helps = sign_in_help(claims_address(context), unknown.reason)
     return LeaseUnknown(reason, helps) if helps else LeaseUnknown(reason)
 
 

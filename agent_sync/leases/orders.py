@@ -14,6 +14,7 @@ from agent_sync.leases.refs.compare_and_swap import RefChange, RefOrder, SwapPla
 from agent_sync.leases.refs.values import CLAIMS, BranchHead, PushResult, RefTransport, RefUpdate
 from agent_sync.leases.results import BranchRefused, ClaimSeen, Doubt, LeaseOutcome, LeaseRequest, NotHeld, Unknown, Won
 from agent_sync.leases.rules import HoldingState, holding_state
+from agent_sync.system.git_refusals import is_lost_race
 
 ATTEMPTS = 4
 
@@ -177,6 +178,9 @@ class HolderOrder(LeaseOrder):
         if seen.sha != update.old and self.verb is Verb.RENEW and not self.branch:
             # Another process of this holder was faster, which serves as well.
             return Won(seen)
+        if is_lost_race(tried.pushed.text) and tried.number < ATTEMPTS:
+            # The next push is told what stands there now.
+            return None
         if seen.sha == update.old and self.branch:
             return BranchRefused(tried.pushed.text) if is_rejected else GaveUp(tried)
         return GaveUp(tried) if tried.number == ATTEMPTS else None

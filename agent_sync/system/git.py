@@ -13,7 +13,7 @@ from agent_sync.lazy_patterns import pattern
 from agent_sync.system import git_answers
 from agent_sync.system.git_answers import UnclearRef
 from agent_sync.system.git_memory import GitMemory
-from agent_sync.system.git_refusals import is_sign_in_trouble, no_remote
+from agent_sync.system.git_refusals import is_sign_in_trouble, moved_to, no_remote
 from agent_sync.system.masking import masked
 from agent_sync.system.processes import FinishedProcess, Processes
 from agent_sync.system.scratch import scratch_file
@@ -161,7 +161,8 @@ class Git:
         if done.status and is_sign_in_trouble(done.stderr):
             signed_in = self.credentials(address)
             if signed_in:
-                return self._run(*words, variables={**(variables or {}), **signed_in}, timeout=timeout)
+                done = self._run(*words, variables={**(variables or {}), **signed_in}, timeout=timeout)
+        self.memory.moved_to = moved_to(done.stderr) or self.memory.moved_to
         return done
 
     def last_change(self, ref: str) -> tuple[str, str] | None:

@@ -197,13 +197,17 @@ def is_taken(said: str) -> bool:
 
 def push(git: Git, remote: str, branch: str, sha: str) -> None:
     """Push one commit to a branch of a configured remote, fast-forward only."""
+    said = try_to_push(git, remote, branch, sha)
+    if said:
+        raise push_failure(said, remote=remote, address=git.must_have(remote).push_url, branch=branch)
+
+
+def try_to_push(git: Git, remote: str, branch: str, sha: str) -> str:
+    """Push as `push` does; return what git said where that failed, else nothing."""
     refuse_odd_branch(branch)
     address = git.must_have(remote).push_url
-    refspec = f"{sha}:refs/heads/{branch}"
-    pushed = git.talk(address, "push", "--porcelain", "--", remote, refspec)
-    if pushed.status:
-        said = f"{pushed.stdout}\n{pushed.stderr}"
-        raise push_failure(said, remote=remote, address=address, branch=branch)
+    pushed = git.talk(address, "push", "--porcelain", "--", remote, f"{sha}:refs/heads/{branch}")
+    return f"{pushed.stdout}\n{pushed.stderr}" if pushed.status else ""
 
 
 def worktrees(git: Git) -> tuple[str, ...]:

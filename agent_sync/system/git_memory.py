@@ -47,6 +47,8 @@ class GitMemory:
         self._objects: dict[tuple[str, ...], bytes] = {}
         self._notes: dict[str, _Notes] = {}
         self._looks = 0
+        # Where a remote says that the repository is now.
+        self.moved_to = ""
 
     def answer(
         self, place: Place | None, arguments: Sequence[str], processes: Processes, ask: Callable[[], FinishedProcess]

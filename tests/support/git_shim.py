@@ -73,3 +73,54 @@ class GitShim:
         sleeper = int(self._asleep.read_text())
         self._asleep.unlink()
         os.kill(sleeper, signal.SIGCONT)
+
+
+_REFUSING_GIT = """#!/bin/sh
+for word in "$@"; do [ "$word" = push ] && pushes=1; done
+[ "$pushes" ] && [ -e "{said}" ] || exec {git} "$@"
+[ -e "{reason}" ] || {{ {git} "$@"; status=$?; cat "{said}" >&2; exit $status; }}
+echo "$*" >>"{asked}"
+reason=$(cat "{reason}")
+[ "$reason" ] || {{ cat "{said}" >&2; exit 128; }}
+for word in "$@"; do
+  case "$word" in
+    remote.*|--*) ;;
+    *:refs/*) printf '!\\t%s\\t%s\\n' "$word" "$reason" ;;
+  esac
+done
+cat "{said}" >&2
+exit 1
+"""
+
+
+class RefusingGit:
+    """A git on the PATH of a stage whose pushes are refused in given words; everything else is real."""
+
+    def __init__(self, stage: Stage) -> None:
+        folder = stage.root.parent / "refusing"
+        self._said, self._reason, self._asked = folder / "said", folder / "reason", folder / "asked"
+        folder.mkdir(exist_ok=True)
+        program = folder / "git"
+        text = _REFUSING_GIT.format(said=self._said, reason=self._reason, asked=self._asked, git=shutil.which("git"))
+        program.write_text(text)
+        program.chmod(0o755)
+        stage.environment["PATH"] = f"{folder}:{stage.environment['PATH']}"
+
+    def refuse(self, said: str, reason: str = "") -> None:
+        """Answer every push with this text, and with a row for each ref where there is a reason."""
+        self._asked.write_text("")
+        self._reason.write_text(reason)
+        self._said.write_text(said)
+
+    def remark(self, said: str) -> None:
+        """Let pushes through, and print this text after each."""
+        self._reason.unlink(missing_ok=True)
+        self._said.write_text(said)
+
+    def allow(self) -> None:
+        """Be git again."""
+        self._said.unlink(missing_ok=True)
+
+    def pushes(self) -> int:
+        """Return how many pushes were refused since the last `refuse`."""
+        return len(self._asked.read_text().splitlines())

@@ -6,7 +6,7 @@ from pathlib import Path
 from agent_sync.errors import GitFailed
 from agent_sync.leases.refs.values import BranchHead, Pushed, PushResult, RefUpdate
 from agent_sync.system.git import NETWORK_LIMIT, Git, refuse_odd_branch
-from agent_sync.system.git_refusals import one_line, push_rule
+from agent_sync.system.git_refusals import is_server_failure, one_line, push_rule
 from agent_sync.system.processes import FinishedProcess
 
 _DIED = 128
@@ -109,6 +109,8 @@ def _push_result(done: FinishedProcess, refs: set[str]) -> PushResult:
     found = {flags.get(ref, "") for ref in refs}
     if done.status == 0 and found <= _MOVED:
         return PushResult.LANDED
+    if is_server_failure(done.stdout):
+        return PushResult.SILENT
     # Over HTTP git may name only the one ref for which it gave all of them up; a rule may refuse a push as a whole.
     is_refused = _REFUSED in flags.values() or push_rule(done.stderr) is not None
     return PushResult.REJECTED if is_refused else PushResult.SILENT
@@ -119,7 +121,8 @@ def _ref_result(done: FinishedProcess, ref: str) -> PushResult:
     flag = _flags(done).get(ref, "")
     if done.status != _DIED and flag in _MOVED:
         return PushResult.LANDED
-    return PushResult.REJECTED if flag == _REFUSED or push_rule(done.stderr) is not None else PushResult.SILENT
+    is_refused = flag == _REFUSED or push_rule(done.stderr) is not None
+    return PushResult.REJECTED if is_refused and not is_server_failure(done.stdout) else PushResult.SILENT
 
 
 def _flags(done: FinishedProcess) -> dict[str, str]:

@@ -224,10 +224,10 @@ class CloneTransport(_GitRefs):
 def push_branch(git: Git, remote: str, branch: BranchHead) -> Pushed:
     """Push a branch alone, after the refs that it depends on."""
     try:
-        git_branches.push(git, remote, branch.name, branch.sha)
+        said = git_branches.try_to_push(git, remote, branch.name, branch.sha)
     except GitFailed as error:
-        return Pushed(PushResult.BRANCH_REFUSED, str(error))
-    return Pushed(PushResult.LANDED)
+        said = str(error)
+    return Pushed(PushResult.BRANCH_REFUSED, said) if said else Pushed(PushResult.LANDED)
 
 
 # Both are what the engine works through; the type checker proves it here.
