@@ -297,6 +297,18 @@ class GitHubDown(GitHubError):
         self.maybe_applied = maybe_applied
 
 
+class OddAnswer(GitHubDown):
+    """GitHub answered, and the answer is not what it promises."""
+
+    code = "odd-answer"
+
+
+class TooHeavy(GitHubDown):
+    """GitHub found a question too much to answer at once, also where less was asked for."""
+
+    code = "too-heavy"
+
+
 class Conflict(GitHubError):
     """Someone else was first."""
 

@@ -38,5 +38,7 @@ WHAT_HELPS: dict[str, str] = {
     "refused": "GitHub's reason is in the message. Change what it names, then run the same command again.",
     "rate-limited": "Wait until the moment in the message; hooks try again by themselves.",
     "github-down": "Run the same command again later. What may have taken effect is looked at first, never repeated.",
+    "odd-answer": "Run the same command again later: GitHub, or a proxy, has trouble. See https://www.githubstatus.com.",
+    "too-heavy": "Run the same command again later; `agent-sync status` shows what this clone knows until then.",
     "conflict": "Someone else was first: `agent-sync status` shows what is there now.",
 }

@@ -32,7 +32,7 @@ class AbilityReads(Line):
     def abilities(self) -> tuple[Ability, ...]:
         """Return what may be read and written, each as GitHub answers it."""
         call = Call("abilities", dict(self.names), "asking what the token may do")
-        answer = self.send(call)
+        answer = self.ask(call, *(("repository", part) for part in ("issues", "pullRequests", "defaultBranchRef")))
         found = thing_at(answer, call, "repository")
         named = str(found.get("nameWithOwner") or "")
         renamed = named and named.casefold() != self.repository.full_name.casefold()

@@ -194,7 +194,7 @@ def ask_with_card(line: Line, call: Call, *optional: Path, fallback: str = "") -
     is_wanted = line.settings.project.number is not None
     wanted = replace(call, variables=call.variables | card_variables(line))
     answer = line.send(_with_board(line, wanted, is_wanted=is_wanted))
-    if fallback and answer.is_unknown_to_server:
+    if fallback and (answer.is_unknown_to_server or (answer.too_heavy and not _is_spoilt_by_board(answer))):
         wanted = replace(wanted, document=fallback)
         answer = line.send(_with_board(line, wanted, is_wanted=is_wanted))
     if follow_rename(line, answer) and is_wanted and line.board_owner:
@@ -213,9 +213,12 @@ def _with_board(line: Line, call: Call, *, is_wanted: bool) -> Call:
 
 def _is_spoilt_by_board(answer: GraphQLAnswer) -> bool:
     """Tell whether trouble with the board took the rest of the answer with it."""
+    heavy = answer.too_heavy
+    if heavy and any(heavy.is_within(*place) for place in BOARD_PLACES):
+        return True
     return answer.lacks_scope or (answer.trouble_at(*ITEMS) is not None and not answer.at(*ISSUE))
 
 
 def _why(line: Line, answer: GraphQLAnswer, call: Call) -> str:
-    part = answer.trouble_at(*ITEMS) or answer.parts[0]
+    part = answer.too_heavy or answer.trouble_at(*ITEMS) or answer.parts[0]
     return str(line.failures.of_part(part, call, area=Area.BOARD))

@@ -1,10 +1,12 @@
 """What REST answers best: whose token it is, what it may do, why a job failed, and running it again."""
 
 import base64
+from collections.abc import Callable
 from datetime import datetime
+from typing import TypeVar
 from urllib.parse import quote, urlsplit
 
-from agent_sync.errors import NotFound
+from agent_sync.errors import GitHubError, NotFound, RateLimited
 from agent_sync.gateway.transport.address import is_loopback
 from agent_sync.gateway.transport.line import Call, Line, thing_at
 from agent_sync.gateway.transport.token import Area
@@ -13,6 +15,7 @@ from agent_sync.lazy_patterns import pattern
 from agent_sync.task.decision.tasks import Person
 from agent_sync.task.failures.failure import JobOutput
 
+T = TypeVar("T")
 SCOPES = "x-oauth-scopes"
 # Of a longer log only the end is read.
 MOST_BYTES = 4 * 1024 * 1024
@@ -44,7 +47,8 @@ class RestReads(Line):
             raise NotFound(message, attempted=call.attempted, helps=f"open {one_line(check_url)}")
         rest, number = Rest(self), int(job[1])
         log = _download(self, rest.log_address(number, call), call)
-        return JobOutput(rest.failed_step(number, call), rest.annotations(number, call), log)
+        step = _if_told(lambda: rest.failed_step(number, call), "")
+        return JobOutput(step, _if_told(lambda: rest.annotations(number, call), ()), log)
 
     def rerun_failed_jobs(self, check_urls: tuple[str, ...]) -> None:
         """Run the failed jobs of the workflow runs that these checks belong to again."""
@@ -67,6 +71,16 @@ class RestReads(Line):
         if not isinstance(found, dict) or found.get("type") != "file" or found.get("encoding") != "base64":
             return None
         return base64.b64decode(found["content"]).decode("utf-8", errors="replace")
+
+
+def _if_told(ask: Callable[[], T], otherwise: T) -> T:
+    """Return the answer to a side question, which must not cost what is known already."""
+    try:
+        return ask()
+    except RateLimited:
+        raise
+    except GitHubError:
+        return otherwise
 
 
 def _scopes(headers: dict[str, str]) -> tuple[str, ...] | None:

@@ -69,8 +69,8 @@ class TaskReads(Line):
         if follow_rename(self, answer) and self.board_owner:
             call = replace(call, variables=values | self.names | board_variables(self))
             answer = self.send(call)
-        if answer.lacks_scope:
-            return NoCard(str(self.failures.of_part(answer.parts[0], call)))
+        if answer.lacks_scope or answer.too_heavy:
+            return NoCard(str(self.failures.of_part(answer.too_heavy or answer.parts[0], call)))
         return find_card(self, self.require(answer, call, *BOARD_PLACES, ISSUE), call)
 
     def branch_pull(self, branch: str) -> Pull | None:

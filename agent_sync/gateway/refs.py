@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import quote
 
-from agent_sync.errors import NotFound
 from agent_sync.gateway.ref_values import ApiCommit, Signature, TreeEntry
 from agent_sync.gateway.transport.line import Call, Line, thing_at
 from agent_sync.gateway.transport.token import Area
@@ -98,10 +97,7 @@ class RefAccess(Line):
         from agent_sync.gateway.transport.rest import Rest
 
         # Objects without a ref may be stored twice: they are named by what they hold.
-        found = Rest(self).ask(method, path, body, Call("", attempted=attempted))
-        if found is None:
-            raise NotFound("GitHub's answer is empty.", attempted=attempted)
-        return found
+        return Rest(self).ask(method, path, body, Call("", attempted=attempted))
 
 
 def _commit(found: Mapping[str, Any]) -> ApiCommit:

@@ -8,7 +8,6 @@ from agent_sync.gateway.transport.trouble import FailedRequest, TroubleKind
 
 PAGE = 50
 LIGHT_PAGE = 20
-_TOO_HEAVY = "RESOURCE_LIMITS_EXCEEDED"
 
 
 def send_by_weight(line: Line, call: Call, *, page: int = PAGE, light_page: int = LIGHT_PAGE) -> GraphQLAnswer:
@@ -19,6 +18,7 @@ def send_by_weight(line: Line, call: Call, *, page: int = PAGE, light_page: int 
 
 def send_once(line: Line, call: Call) -> GraphQLAnswer | None:
     """Return the answer; None where the question was too heavy, which GitHub often says by not answering at all."""
+    line.asked = call
     with line.failures.as_our_errors(call):
         try:
             # Like a write it is not repeated: the same question would be as heavy again.
@@ -27,7 +27,7 @@ def send_once(line: Line, call: Call) -> GraphQLAnswer | None:
             if failed.trouble.kind is TroubleKind.LOST:
                 return None
             raise
-    return None if any(part.kind == _TOO_HEAVY for part in answer.parts) else answer
+    return None if answer.too_heavy else answer
 
 
 def _sized(call: Call, size: int) -> Call:

@@ -221,7 +221,7 @@ def _demand(line: Line, answer: GraphQLAnswer, call: Call, name: str) -> None:
 
 def _unconfirmed(call: Call) -> GitHubDown:
     message = "GitHub does not say whether it was done."
-    return GitHubDown(message, maybe_applied=True, attempted=call.attempted, helps="agent-sync sync, a little later")
+    return GitHubDown(message, maybe_applied=True, attempted=call.attempted, helps="agent-sync sync, later")
 
 
 def _is_assigned(logins: tuple[str, ...], task: Task) -> bool:

@@ -75,3 +75,49 @@ def test_date_without_a_zone_does_not_stop_the_doctor(proxied):
     }
     shown = told(theatre.stage.command("doctor"))
     assert ("clock" in shown, "Traceback" in shown, "TypeError" in shown) == (True, False, False), shown
+
+
+def test_answer_that_breaks_the_promise_is_told_in_one_sentence(proxied):
+    """In hooks, commands and the doctor: our words with the request's name, no trace, and nothing asked twice."""
+    theatre, proxy = proxied
+    assert theatre.stage.command("claim", "42").status == 0
+    twisted = json.dumps({"data": {"viewer": 7, "repository": 7, "boardOwner": {"projectV2": {"id": 7}}}}).encode()
+    seen = []
+
+    def answer(asked):
+        seen.append(asked)
+        return twisted if b"query" in asked else None
+
+    proxy.answer_for = answer
+    begun = theatre.hook("session-start")
+    assert begun.status == 0, told(begun)
+    assert ("not what it promises" in told(begun), "Traceback" in told(begun)) == (True, False), told(begun)
+    assert len([asked for asked in seen if b"query Board" in asked]) == 1
+    for command in ("next", "board", "sync", "doctor", "status"):
+        played = theatre.stage.command(command)
+        shown = told(played)
+        assert (played.status != 70, "Traceback" in shown, "Error:" in shown) == (True, False, False), (command, shown)
+
+
+def test_log_that_cannot_be_read_does_not_hide_the_result(proxied):
+    """An answer of REST without a body costs the log of a failed job, and not the news that it failed."""
+    theatre, proxy = proxied
+    assert theatre.stage.command("claim", "42").status == 0
+    theatre.stage.commit("work.txt", "work\n", "Work")
+    assert theatre.stage.command("handoff").status == 0
+    check = {"status": "completed", "conclusion": "failure", "log": "first\nlast\n"}
+    theatre.stage.act("add_check", pull=theatre.pulls()[0]["number"], name="test", **check)
+    proxy.answer_for = lambda _asked: b"" if "/annotations" in proxy.paths[-1] else None
+    played = theatre.stage.command("sync")
+    assert (played.status, "CI failed" in told(played), "last" in told(played)) == (0, True, True), told(played)
+
+
+def test_pull_request_that_cannot_be_opened_now_is_pending(theatre):
+    """A handoff whose last step GitHub did not answer ends with 8: the branch is pushed, the next look goes on."""
+    assert theatre.stage.command("claim", "42").status == 0
+    theatre.stage.commit("work.txt", "work\n", "Work")
+    theatre.fault("status:502", operation="OpenPull")
+    played = theatre.stage.command("handoff")
+    assert (played.status, "Handed off" in played.stdout) == (8, True), told(played)
+    assert theatre.stage.command("sync").status == 0
+    assert len(theatre.pulls()) == 1

@@ -30,7 +30,7 @@ TROUBLE = {
         MissingScope,
         ["SAML", "authorise the token at https://github.com/orgs/o/sso?x=1"],
     ),
-    "403 as a page": (page(403, PAGE), GitHubDown, ["HTML page, perhaps of a proxy", "Corporate proxy"]),
+    "403 as a page": (page(403, PAGE), GitHubDown, ["HTML page, perhaps of a proxy", "Access denied"]),
     "404": (refusal(404, "Not Found"), NotFound, ["does not show it to this token"]),
     "409": (refusal(409, "Git Repository is empty."), Conflict, ["Git Repository is empty."]),
     "422": (refusal(422, "Validation Failed"), Refused, ["Validation Failed"]),

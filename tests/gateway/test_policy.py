@@ -5,7 +5,12 @@ import pytest
 from agent_sync.gateway.transport.trouble import Limit, Trouble, TroubleKind
 from agent_sync.gateway.transport.wire import MOST_TRIES, wait_before_next
 
-AGAIN = {TroubleKind.NOT_SENT: {"read", "write"}, TroubleKind.LOST: {"read"}, TroubleKind.LIMITED: {"read", "write"}}
+AGAIN = {
+    TroubleKind.NOT_SENT: {"read", "write"},
+    TroubleKind.LOST: {"read"},
+    TroubleKind.ODD: {"read"},
+    TroubleKind.LIMITED: {"read", "write"},
+}
 
 
 @pytest.mark.parametrize("kind", TroubleKind)

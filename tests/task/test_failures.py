@@ -73,6 +73,8 @@ EXAMPLES = {
 def test_infrastructure_is_known_by_name():
     """Each pattern has an example; a failing test is none of them."""
     assert {infrastructure_pattern((text,)) for text in EXAMPLES.values()} == set(PATTERNS) == set(EXAMPLES)
+    hosted = "The hosted runner: GitHub Actions 8 lost communication with the server."
+    assert infrastructure_pattern((hosted,)) == "runner lost"
     assert infrastructure_pattern(("E   assert 1 == 2", "FAILED tests/test_a.py::test_timeout")) == ""
 
 

@@ -9,7 +9,7 @@ from agent_sync.cli.console import working
 from agent_sync.cli.here import claim_here, context_here, is_session
 from agent_sync.cli.task.sync import sync_and_report
 from agent_sync.context import Context
-from agent_sync.errors import BadInput, Exit, GitFailed, Refused
+from agent_sync.errors import BadInput, Exit, GitFailed, GitHubDown, Refused
 from agent_sync.gates.pull import base_ref, pull_gate_root, refuse_committed_claim
 from agent_sync.gateway.transport.remotes import base_branch
 from agent_sync.leases.fence import known_loss, push_or_refuse, refuse
@@ -83,7 +83,12 @@ def command(*, summary: str | None, draft: bool, later: bool, dry_run: bool) -> 
     if later or is_session(context):
         click.echo("The PR will be opened when this turn ends, or now with `agent-sync sync`.")
         return
-    sync_and_report(context)
+    try:
+        sync_and_report(context)
+    except GitHubDown as error:
+        # The branch is pushed and handed off: only the pull request is missing.
+        error.exit_status, error.helps = Exit.PENDING, "agent-sync sync, later"
+        raise
     claim = claim_here(context)
     if claim.phase is Phase.READY_FOR_PR:
         click.get_current_context().exit(Exit.PENDING)

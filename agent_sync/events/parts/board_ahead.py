@@ -31,12 +31,12 @@ def _issue(context: Context) -> int | None:
 def ask_board(context: Context, issue: int | None = None) -> Callable[[], BoardSeen | None]:
     """Ask for the board in a thread with a connection of its own; return what waits for the answer."""
     found: list[BoardSeen | None] = []
-    trouble: list[AgentSyncError] = []
+    trouble: list[Exception] = []
 
     def ask() -> None:
         try:
             found.append(replace(context).gateway.board(issue))
-        except AgentSyncError as error:
+        except Exception as error:  # noqa: BLE001  # told by the part that waits for the answer
             trouble.append(error)
 
     # Nobody waits for it when this process ends.
@@ -47,7 +47,6 @@ def ask_board(context: Context, issue: int | None = None) -> Callable[[], BoardS
         thread.join()
         if trouble:
             raise trouble[0]
-        # A surprise of the thread's own is met again, and told, by asking once more.
-        return found[0] if found else context.gateway.board(issue)
+        return found[0]
 
     return answer

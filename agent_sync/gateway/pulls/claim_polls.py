@@ -81,7 +81,7 @@ def _call(line: ClaimReads, asked: Sequence[ClaimAsked], fragment: str = "Claime
 
 
 def _seen(line: ClaimReads, answer: GraphQLAnswer, asked: Sequence[ClaimAsked]) -> ClaimsSeen:
-    if answer.is_unknown_to_server:
+    if answer.is_unknown_to_server or answer.too_heavy:
         answer = line.send(_call(line, asked, "ClaimedPullPlainly"))
     call = _call(line, asked)
     thing_at(line.require(answer, call, *_unseen(answer), *_parts(len(asked))), call, "repository")

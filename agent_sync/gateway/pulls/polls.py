@@ -76,8 +76,8 @@ def _page(line: Line, number: int, *, with_checks: bool, **asked: object) -> Gra
         # A token that no longer reaches the board must not hide the pull request.
         call = replace(call, variables=call.variables | {"withCard": False})
         answer = line.send(call)
-    if answer.is_unknown_to_server:
-        # An Enterprise server that does not know merge queues, rules or workflow runs of a commit.
+    if answer.is_unknown_to_server or answer.too_heavy:
+        # An Enterprise server that does not know merge queues, rules or workflow runs of a commit; or too much to tell.
         answer = line.send(replace(call, document="poll_plain"))
     return line.require(answer, call, *OPTIONAL)
 

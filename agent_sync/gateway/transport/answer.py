@@ -8,6 +8,7 @@ from agent_sync.lazy_dataclasses import dataclass
 Json = dict[str, Any]
 Path = tuple[str, ...]
 
+TOO_HEAVY = "RESOURCE_LIMITS_EXCEEDED"
 # Said by servers that do not know a field or an argument yet.
 _UNKNOWN_CODES = frozenset({"undefinedField", "undefinedType", "argumentNotAccepted"})
 _UNKNOWN_WORDS = (
@@ -52,7 +53,10 @@ class GraphQLAnswer:
         """Return what is at a place; None where anything on the way is missing."""
         found: Any = self.data
         for step in place:
-            found = found.get(step) if isinstance(found, dict) else None
+            if isinstance(found, list):
+                found = found[int(step)] if step.isdecimal() and int(step) < len(found) else None
+            else:
+                found = found.get(step) if isinstance(found, dict) else None
         return found
 
     def nodes(self, *place: str) -> list[Json]:
@@ -64,8 +68,19 @@ class GraphQLAnswer:
         return next((part for part in self.parts if part.is_within(*place)), None)
 
     def trouble_outside(self, *optional: Path) -> AnswerError | None:
-        """Return the first error that is not about one of the optional places."""
-        return next((part for part in self.parts if not any(part.is_within(*place) for place in optional)), None)
+        """Return the first error that is not about one of the optional places, or has taken more than that along.
+
+        What may not be null makes what it is in null: then more is missing than may be.
+        """
+        return next((part for part in self.parts if not any(self._is_only_at(part, place) for place in optional)), None)
+
+    def _is_only_at(self, part: AnswerError, place: Path) -> bool:
+        return part.is_within(*place) and (len(place) == 1 or self.at(*place[:-1]) is not None)
+
+    @property
+    def too_heavy(self) -> AnswerError | None:
+        """The error that says that this was too much for one question, wherever it struck."""
+        return next((part for part in self.parts if part.kind == TOO_HEAVY), None)
 
     @property
     def is_empty(self) -> bool:

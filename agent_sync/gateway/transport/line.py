@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import field
 from datetime import timedelta
-from functools import cache, cached_property
+from functools import cache, cached_property, wraps
 from pathlib import Path as FilePath
+from types import FunctionType, GeneratorType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from agent_sync.errors import (
@@ -16,11 +17,13 @@ from agent_sync.errors import (
     MissingScope,
     NotFound,
     NotSignedIn,
+    OddAnswer,
     RateLimited,
     Refused,
+    TooHeavy,
 )
 from agent_sync.gateway.transport.address import Endpoint, Repository, address_of
-from agent_sync.gateway.transport.answer import AnswerError, GraphQLAnswer, Json, Path
+from agent_sync.gateway.transport.answer import TOO_HEAVY, AnswerError, GraphQLAnswer, Json, Path
 from agent_sync.gateway.transport.refusals import Policy, Refusal, known_refusal, lacks_permission, needed_scopes
 from agent_sync.gateway.transport.token import Area, Token, TokenKind, advice, find_token
 from agent_sync.gateway.transport.trouble import (
@@ -92,6 +95,12 @@ class Call:
     operation: str = ""
 
     @property
+    def name(self) -> str:
+        """What is asked, in a word or two."""
+        words = self.operation.partition("(")[0] if self.operation else self.document
+        return words.strip() or "REST"
+
+    @property
     def text(self) -> str:
         """What is sent: the operation and its fragments."""
         return with_fragments(self.operation) if self.operation else document(self.document)
@@ -122,6 +131,8 @@ class Failures:
             case TroubleKind.FORBIDDEN:
                 if trouble.refusal:
                     return self._known_refusal(trouble.refusal, happened, call)
+                if self.has_permissions and trouble.permissions:
+                    return self._missing_scope(happened, call, call.area, permission=trouble.permissions)
                 if trouble.scopes:
                     return self._missing_scope(happened, call, call.area, trouble.scopes)
                 return self._unexplained(happened, call, call.area)
@@ -138,8 +149,25 @@ class Failures:
                 from agent_sync.gateway.transport.certificates import HELPS
 
                 return GitHubDown(happened, attempted=attempted, helps=HELPS)
+            case TroubleKind.ODD:
+                return self.odd(call)
             case TroubleKind.NOT_SENT | TroubleKind.LOST:
                 return self._down(trouble, call)
+
+    @property
+    def has_permissions(self) -> bool:
+        """Whether a token of this kind is granted permissions, and not scopes."""
+        return self.token_kind in {TokenKind.FINE_GRAINED, TokenKind.APP}
+
+    def odd(self, call: Call, request: str = "") -> OddAnswer:
+        """Return that an answer is not what GitHub promises, and what was asked."""
+        asked = ", ".join(filter(None, [call.name, f"request {one_line(request)}" if request else ""]))
+        return OddAnswer(
+            f"GitHub's answer is not what it promises ({asked}).",
+            maybe_applied=call.is_write,
+            attempted=call.attempted,
+            helps="agent-sync doctor, or again later; https://www.githubstatus.com tells of GitHub's own trouble",
+        )
 
     def of_part(self, part: AnswerError, call: Call, *, area: Area | None = None) -> GitHubError:
         """Return the error for one part of an answer that failed alone."""
@@ -151,6 +179,9 @@ class Failures:
                 f"GitHub had an internal error: {happened}", maybe_applied=call.is_write, attempted=call.attempted
             )
         match part.kind:
+            case kind if kind == TOO_HEAVY:
+                message = f"GitHub finds this too much for one question: {happened}"
+                return TooHeavy(message, attempted=call.attempted, helps="run the same command again later")
             case "NOT_FOUND":
                 return NotFound(happened, attempted=call.attempted, helps="check the number, or see `agent-sync board`")
             case "FORBIDDEN" | "INSUFFICIENT_SCOPES":
@@ -172,7 +203,7 @@ class Failures:
 
     def _unexplained(self, said: str, call: Call, area: Area) -> MissingScope:
         """Return a refusal that names no cause: a permission only where GitHub speaks of one, and never a guess."""
-        if lacks_permission(said) and self.token_kind in {TokenKind.FINE_GRAINED, TokenKind.APP}:
+        if lacks_permission(said) and self.has_permissions:
             return self._missing_scope(said, call, area)
         return MissingScope(said, scope="", attempted=call.attempted, helps="agent-sync doctor --live")
 
@@ -181,8 +212,10 @@ class Failures:
             return Refused(said, attempted=call.attempted, helps=known.helps)
         return MissingScope(said, scope="", attempted=call.attempted, helps=known.helps)
 
-    def _missing_scope(self, said: str, call: Call, area: Area, needed: tuple[str, ...] = ()) -> MissingScope:
-        found = advice(self.token_kind, area, needed)
+    def _missing_scope(
+        self, said: str, call: Call, area: Area, needed: tuple[str, ...] = (), *, permission: str = ""
+    ) -> MissingScope:
+        found = advice(self.token_kind, area, needed, permission=permission)
         happened = f"{said.rstrip('.')}. {found.why}"
         return MissingScope(happened, scope=found.scope, attempted=call.attempted, helps=found.helps)
 
@@ -196,8 +229,41 @@ class Failures:
         if maybe_applied:
             happened += " It may have been done anyway; the next check will show."
         return GitHubDown(
-            happened, maybe_applied=maybe_applied, attempted=call.attempted, helps="agent-sync sync, a little later"
+            happened,
+            maybe_applied=maybe_applied,
+            attempted=call.attempted,
+            helps="run the same command again a little later",
         )
+
+
+# What reading an answer ends with that has other keys or types than GitHub promises.
+_MISREAD = (TypeError, KeyError, AttributeError, IndexError, ValueError)
+
+
+def _understood(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a method of a line tell an answer that it could not read as one error of ours."""
+
+    def error_of(line: "Line", error: Exception) -> Exception:
+        if line.asked is None:
+            # Nothing was answered: a mistake of our own.
+            return error
+        return line.failures.odd(line.asked, line.counter.limits.get("x-github-request-id", ""))
+
+    @wraps(method)
+    def call(line: "Line", *arguments: Any, **named: Any) -> Any:
+        try:
+            found = method(line, *arguments, **named)
+        except _MISREAD as error:
+            raise error_of(line, error) from error
+        return pages(line, found) if isinstance(found, GeneratorType) else found
+
+    def pages(line: "Line", found: Iterator[Any]) -> Iterator[Any]:
+        try:
+            yield from found
+        except _MISREAD as error:
+            raise error_of(line, error) from error
+
+    return call
 
 
 @dataclass
@@ -214,6 +280,17 @@ class Line:
     counter: Counter = field(default_factory=Counter, init=False)
     # Who owns the board, once an answer has told that the repository's owner has another name.
     board_owner: str = field(default="", init=False)
+    # What was last asked, for an answer that nobody can make sense of.
+    asked: Call | None = field(default=None, init=False)
+
+    def __init_subclass__(cls) -> None:
+        """Let no public method end with anything but an error of ours, whatever GitHub answers."""
+        super().__init_subclass__()
+        for name, value in list(vars(cls).items()):
+            if isinstance(value, cached_property):
+                value.func = _understood(value.func)
+            elif isinstance(value, FunctionType) and not name.startswith("_"):
+                setattr(cls, name, _understood(value))
 
     @classmethod
     def reaching(cls, context: "Context", *, sleep: "Sleep | None" = None) -> Self:
@@ -266,6 +343,7 @@ class Line:
 
     def send(self, call: Call) -> GraphQLAnswer:
         """Send one document and return the answer, even where parts of it failed."""
+        self.asked = call
         with self.failures.as_our_errors(call):
             return self.patience.persist(lambda: self.wire.send(call.text, call.variables), is_write=call.is_write)
 
@@ -275,7 +353,7 @@ class Line:
 
     def require(self, answer: GraphQLAnswer, call: Call, *optional: Path) -> GraphQLAnswer:
         """Return the answer if nothing but the optional places failed in it."""
-        part = answer.trouble_outside(*optional)
+        part = answer.too_heavy or answer.trouble_outside(*optional)
         if part:
             raise self.failures.of_part(part, call)
         return answer

@@ -1,10 +1,10 @@
 """REST through PyGithub's objects, with its own retries, pauses and proxies for loopback switched off."""
 
 import json
+import logging
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-import requests
 from github import Auth, Github, GithubException
 from github.GithubObject import NotSet
 from github.Repository import Repository
@@ -18,7 +18,9 @@ from agent_sync.system import clock
 
 T = TypeVar("T")
 _FAILED = frozenset({"failure", "timed_out", "cancelled"})
-_NOT_SENT = (requests.exceptions.ConnectTimeout, requests.exceptions.ProxyError, requests.exceptions.SSLError)
+_NOT_SENT = frozenset({"ConnectTimeout", "ProxyError", "SSLError"})
+# It prints every redirect it follows; what a person must know is in our own words.
+logging.getLogger("github").setLevel(logging.CRITICAL)
 
 
 class Rest:
@@ -37,10 +39,7 @@ class Rest:
 
     def log_address(self, job: int, call: Call) -> str:
         """Return where the log of a job of Actions can be fetched."""
-        try:
-            return self._send(call, lambda github: self._repository(github).get_workflow_job(job).logs_url())
-        except KeyError:
-            raise NotFound("GitHub does not say where the log is.", attempted=call.attempted) from None
+        return self._send(call, lambda github: self._repository(github).get_workflow_job(job).logs_url())
 
     def failed_step(self, job: int, call: Call) -> str:
         """Return the name of the first step of a job that failed; nothing where none is said to."""
@@ -89,6 +88,7 @@ class Rest:
         return github.get_repo(self._line.repository.full_name)
 
     def _send(self, call: Call, request: Callable[[Github], T]) -> T:
+        self._line.asked = call
         with self._line.failures.as_our_errors(call), Counter.around(f"REST: {call.attempted}"):
             return self._line.patience.persist(lambda: self._send_once(request), is_write=call.is_write)
 
@@ -99,10 +99,16 @@ class Rest:
                 return request(github)
         except GithubException as error:
             raise FailedRequest(of_response(error.status, _texts(error.headers), _body(error), clock.now())) from None
-        except requests.exceptions.RequestException as error:
+        except OSError as error:
             raise FailedRequest(_trouble_of(error, self._line.endpoint.host)) from None
-        except (RuntimeError, ValueError) as error:
-            raise FailedRequest(Trouble(TroubleKind.REFUSED, one_line(str(error)))) from None
+        except RuntimeError:
+            message = "GitHub's address is redirected to another server, which is not followed."
+            raise FailedRequest(Trouble(TroubleKind.REFUSED, message)) from None
+        except json.JSONDecodeError:
+            raise FailedRequest(Trouble(TroubleKind.LOST, "GitHub's answer is cut off: it is half a JSON.")) from None
+        except (TypeError, AttributeError, LookupError, ValueError):
+            # Raised where an answer has no body, or another one than the library knows.
+            raise FailedRequest(Trouble(TroubleKind.ODD, "GitHub's answer could not be read.")) from None
 
     def _github(self) -> Github:
         verify: str | bool = True
@@ -138,18 +144,18 @@ def _body(error: GithubException) -> str:
     return "" if data is None else json.dumps(data)
 
 
-def _trouble_of(error: requests.exceptions.RequestException, host: str) -> Trouble:
+def _trouble_of(error: OSError, host: str) -> Trouble:
     # The library's own sentence may hold the whole address; the kind of failure says enough.
     name = type(error).__name__
-    if isinstance(error, requests.exceptions.SSLError):
+    if name == "SSLError":
         from agent_sync.gateway.transport.certificates import certificate_trouble
 
         untrusted = certificate_trouble(error, host)
         if untrusted:
             return Trouble(TroubleKind.UNTRUSTED, one_line(untrusted))
     refused = "Connection refused" in str(error) or "Name or service not known" in str(error)
-    if isinstance(error, _NOT_SENT) or refused:
+    if name in _NOT_SENT or refused:
         return Trouble(TroubleKind.NOT_SENT, f"GitHub cannot be reached ({name}).")
-    if isinstance(error, requests.exceptions.Timeout):
+    if "Timeout" in name:
         return Trouble(TroubleKind.LOST, f"GitHub did not answer in time ({name}).")
     return Trouble(TroubleKind.LOST, f"The connection to GitHub broke ({name}).")

@@ -74,16 +74,16 @@ def kind_of(token: str) -> TokenKind:
     return next((kind for prefix, kind in PREFIXES.items() if token.startswith(prefix)), TokenKind.UNKNOWN)
 
 
-def advice(kind: TokenKind, area: Area, needed: tuple[str, ...] = ()) -> TokenAdvice:
-    """Return why a token of this kind may not reach a part of GitHub; `needed` are the scopes that GitHub named."""
+def advice(kind: TokenKind, area: Area, needed: tuple[str, ...] = (), *, permission: str = "") -> TokenAdvice:
+    """Return why a token may not reach a part of GitHub; `needed` scopes and `permission` are what GitHub named."""
     match kind:
         case TokenKind.CLASSIC | TokenKind.OAUTH | TokenKind.UNKNOWN:
             usual = _CLASSIC_SCOPES.get(area, "repo")
             return _for_classic(kind, usual if is_met(usual, needed) else needed[0])
         case TokenKind.FINE_GRAINED:
-            return _for_fine_grained(area)
+            return _for_fine_grained(area, permission)
         case TokenKind.APP:
-            return _for_app(area)
+            return _for_app(area, permission)
 
 
 def _for_classic(kind: TokenKind, scope: str) -> TokenAdvice:
@@ -95,9 +95,9 @@ def _for_classic(kind: TokenKind, scope: str) -> TokenAdvice:
     return TokenAdvice(scope, why, f"gh auth refresh --scopes {scope}")
 
 
-def _for_fine_grained(area: Area) -> TokenAdvice:
-    permission = _PERMISSIONS[area]
-    if area is Area.CHECKS:
+def _for_fine_grained(area: Area, named: str) -> TokenAdvice:
+    permission = named or _PERMISSIONS[area]
+    if area is Area.CHECKS and not named:
         why = "A fine-grained token cannot read check runs: GitHub has no such permission for it."
         return TokenAdvice(permission, why, _CLASSIC_WAY_OUT)
     if area is Area.BOARD:
@@ -110,8 +110,8 @@ def _for_fine_grained(area: Area) -> TokenAdvice:
     return TokenAdvice(permission, why, f"grant {permission} to the token in GitHub's settings, for this repository")
 
 
-def _for_app(area: Area) -> TokenAdvice:
-    permission = _PERMISSIONS[area]
+def _for_app(area: Area, named: str) -> TokenAdvice:
+    permission = named or _PERMISSIONS[area]
     if area is Area.BOARD:
         why = (
             "A GitHub App token reaches an organisation's boards with the organisation permission Projects: write, "

@@ -1,16 +1,19 @@
 """Classifies what went wrong with one request, rate limits included, before anyone decides whether to try again."""
 
 import json
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from enum import Enum
 
 from agent_sync.gateway.transport.answer import AnswerError, GraphQLAnswer
-from agent_sync.gateway.transport.refusals import Refusal, known_refusal, unmet_scopes
+from agent_sync.gateway.transport.refusals import Refusal, known_refusal, needed_permissions, unmet_scopes
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.lazy_patterns import pattern
 
 _SHOWN = 200
+_TITLE = pattern(r"<title>([^<]{0,100})", re.IGNORECASE)
 _BROKEN_KINDS = frozenset({"INTERNAL", "INTERNAL_SERVER_ERROR", "SERVICE_UNAVAILABLE", "TIMEOUT"})
 _BROKEN_WORDS = ("something went wrong while executing", "timedout", "couldn't respond to your request in time")
 
@@ -42,6 +45,7 @@ class TroubleKind(Enum):
     NOT_SENT = "nothing reached GitHub"
     UNTRUSTED = "the server's certificate is not believed"
     LOST = "sent, and no usable answer"
+    ODD = "answered, and not as promised"
     LIMITED = "rate limit"
     SIGN_IN = "the token is not accepted"
     FORBIDDEN = "the token may not do this"
@@ -59,6 +63,8 @@ class Trouble:
     limit: Limit | None = None
     # The scopes or permissions of which GitHub wants one, where it says so.
     scopes: tuple[str, ...] = ()
+    # The permissions that would do, where GitHub names them; only some kinds of token have any.
+    permissions: str = ""
     refusal: Refusal | None = None
 
 
@@ -86,7 +92,7 @@ def of_response(status: int, headers: Mapping[str, str], body: str, now: datetim
         case 401:
             return Trouble(TroubleKind.SIGN_IN, "GitHub does not accept the token.")
         case 403:
-            return _forbidden_trouble(headers, said)
+            return _forbidden_trouble(headers, message or "")
         case 404:
             return Trouble(TroubleKind.MISSING, "GitHub has no such thing, or does not show it to this token.")
         case 409:
@@ -129,7 +135,8 @@ def message_in(body: str) -> str | None:
     given = read.get("errors")
     entries = given if isinstance(given, list) else ()
     details = [_detail(entry) for entry in entries if isinstance(entry, dict | str)]
-    return " ".join(filter(None, [str(read.get("message") or ""), *details])) or "no reason given"
+    said = read.get("message") or read.get("error") or ""
+    return " ".join(filter(None, [str(said), *details])) or "no reason given"
 
 
 def _detail(entry: dict[str, object] | str) -> str:
@@ -143,17 +150,21 @@ def one_line(text: str) -> str:
     """Return a sentence from outside, short and without anything that could move a cursor."""
     shown = "".join(char if char.isprintable() else " " for char in text)
     joined = " ".join(shown.split())
-    return joined if len(joined) <= _SHOWN else joined[: _SHOWN - 1] + "…"
+    if len(joined) <= _SHOWN:
+        return joined
+    kept, _, last = joined[: _SHOWN - 1].rpartition(" ")
+    # Half an address leads nowhere.
+    return (kept if kept and "://" in last else joined[: _SHOWN - 1]) + "…"
 
 
-def _forbidden_trouble(headers: Mapping[str, str], said: str) -> Trouble:
-    happened, sso = f"GitHub answered: {said}", headers.get("x-github-sso", "")
-    known = known_refusal(said, sign_on=one_line(sso) if sso.startswith("required") else "")
+def _forbidden_trouble(headers: Mapping[str, str], message: str) -> Trouble:
+    happened, sso = f"GitHub answered: {one_line(message)}", headers.get("x-github-sso", "")
+    known = known_refusal(message, sign_on=one_line(sso) if sso.startswith("required") else "")
     # A role that does not suffice is refused with the same header as a scope that is missing.
     wanted = unmet_scopes(headers.get("x-accepted-oauth-scopes", ""), headers.get("x-oauth-scopes"))
-    accepted = wanted or tuple(filter(None, headers.get("x-accepted-github-permissions", "").split(",")))
-    scopes = tuple(one_line(scope) for scope in accepted)
-    return Trouble(TroubleKind.FORBIDDEN, happened, scopes=scopes, refusal=known)
+    permissions = one_line(needed_permissions(headers.get("x-accepted-github-permissions", "")))
+    scopes = tuple(one_line(scope) for scope in wanted)
+    return Trouble(TroubleKind.FORBIDDEN, happened, scopes=scopes, permissions=permissions, refusal=known)
 
 
 def _redirect_message(status: int, headers: Mapping[str, str]) -> str:
@@ -163,9 +174,16 @@ def _redirect_message(status: int, headers: Mapping[str, str]) -> str:
 
 def _unreadable_message(status: int, headers: Mapping[str, str], body: str) -> str:
     kind = headers.get("content-type", "").partition(";")[0].strip()
-    looks_html = kind == "text/html" or body.lstrip()[:1] == "<"
-    what = "an HTML page, perhaps of a proxy," if looks_html else "something that is not JSON"
-    return f"GitHub's address answered {status} with {what} instead of an answer: {one_line(body) or 'empty'}"
+    looks_html = (kind == "text/html" and body.strip()) or body.lstrip()[:1] == "<"
+    if not looks_html:
+        return f"GitHub's address answered {status} with something that is not JSON: {one_line(body) or 'empty'}"
+    # Of a page only the title is told: its source is nothing to read, and may be anybody's.
+    title = _TITLE.search(body)
+    shown = f': "{one_line(title[1])}"' if title and title[1].strip() else ""
+    request = headers.get("x-github-request-id")
+    if request:
+        return f"GitHub answered {status} with an error page{shown} (request {one_line(request)})."
+    return f"GitHub's address answered {status} with an HTML page, perhaps of a proxy{shown}."
 
 
 def limit_of(message: str, headers: Mapping[str, str], now: datetime, *, surely: bool = False) -> Limit | None:

@@ -46,6 +46,8 @@ class Wire:
             raise FailedRequest(_trouble_in(response))
         sign_on = response.headers.get("x-github-sso", "")
         answer = answer_of(body.get("data"), body.get("errors"), sign_on=sign_on)
+        if not answer.parts and not isinstance(body.get("data"), dict) and not response.is_error:
+            raise FailedRequest(Trouble(TroubleKind.ODD, "GitHub's answer holds neither data nor errors."))
         if answer.parts or response.is_error:
             trouble = of_answer(answer, response.headers, clock.now())
             if trouble or response.is_error:
@@ -108,7 +110,7 @@ def wait_before_next(trouble: Trouble, attempt: int, *, is_write: bool) -> float
     match trouble.kind:
         case TroubleKind.NOT_SENT:
             return _backoff(attempt)
-        case TroubleKind.LOST:
+        case TroubleKind.LOST | TroubleKind.ODD:
             return None if is_write else _backoff(attempt)
         case TroubleKind.LIMITED:
             return trouble.limit.wait_s if trouble.limit else None

@@ -5,7 +5,9 @@ import re
 from agent_sync.lazy_patterns import pattern
 
 PATTERNS = {
-    "runner lost": r"The (?:self-hosted )?runner[^\n]* (?:lost communication|has received a shutdown signal)",
+    "runner lost": (
+        r"The (?:(?:self-)?hosted )?runner[^\n]{0,200}? (?:lost communication|has received a shutdown signal)"
+    ),
     "runner lacks space": r"No space left on device",
     "job was not picked up": r"The job was not acquired by Runner|not picked up by a runner",
     "GitHub had trouble": r"Internal server error|GitHub Actions has encountered an internal error",

@@ -16,6 +16,7 @@ from agent_sync.task.failures.log_text import failing_tail, log_lines
 # Each costs four requests; more than these say little more.
 MOST_JOBS = 3
 MOST_ANNOTATIONS = 10
+LONGEST_ANNOTATION = 4000
 LOGS = "ci-logs"
 KEPT_LOGS = 20
 
@@ -39,7 +40,7 @@ def _failure(context: Context, sha: str, check: CheckRun, output: JobOutput) -> 
     secrets = secrets_of(context.environment)
     lines = tuple(masked(line, secrets) for line in log_lines(output.log))
     tail = failing_tail(lines, output.step)
-    annotations = tuple(masked(text, secrets) for text in output.annotations[:MOST_ANNOTATIONS])
+    annotations = tuple(masked(text[:LONGEST_ANNOTATION], secrets) for text in output.annotations[:MOST_ANNOTATIONS])
     return Failure(
         name=check.name,
         url=check.url,
