@@ -7,6 +7,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from agent_sync.cli.ending import say
 from agent_sync.context import Context
 from agent_sync.gates.pull import pull_gate_root
 from agent_sync.task.claim.model import Claim
@@ -78,3 +79,13 @@ def _plain(value: object) -> object:
     if isinstance(value, datetime):
         return value.isoformat()
     return value.value if isinstance(value, Enum) else value
+
+
+def tell_partly(happened: str, trouble: str, *, helps: str) -> None:
+    """Print what GitHub did not take: one line for each cause, and one step."""
+    causes = [line.partition(" Try: ") for line in trouble.splitlines()]
+    for cause in dict.fromkeys(said for said, _, _ in causes):
+        say(f"{happened}: {cause}", is_note=True)
+    # An outage passes: what is left then is done by the command that is named.
+    steps = dict.fromkeys(step for _, _, step in causes if step and not step.startswith("run the same command"))
+    say(f"  try: {'; '.join(steps) or helps}", is_note=True)

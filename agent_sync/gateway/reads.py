@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from agent_sync.errors import GitHubError, NotFound
 from agent_sync.gateway.cards import (
     BOARD_PLACES,
     ISSUE,
@@ -107,7 +108,10 @@ class TaskReads(Line):
         """Return everything that claiming or releasing an issue depends on."""
         values = self.names | {"issue": issue, "priorityName": self.settings.board.priority_field}
         call = Call("task", values, f"reading issue #{issue}", Area.ISSUES)
-        answer, card = ask_with_card(self, call, *RELATIVES, fallback="task_plain")
+        try:
+            answer, card = ask_with_card(self, call, *RELATIVES, fallback="task_plain")
+        except NotFound as error:
+            raise _no_issue(self, issue, error) from None
         found, viewer = thing_at(answer, call, *ISSUE), thing_at(answer, call, "viewer")
         blockers, parts = relatives_in(self, answer, "blockedBy"), relatives_in(self, answer, "subIssues")
         holders, parent = holders_of(self, found, viewer=str(viewer["login"])), parent_in(self, answer)
@@ -135,6 +139,21 @@ class TaskReads(Line):
             brief=brief_in(self, found),
             role=_text_at(answer, *REPOSITORY, "viewerPermission") or "",
         )
+
+
+def _no_issue(line: Line, number: int, error: NotFound) -> NotFound:
+    """Say that there is no such issue, and where the number is that of a pull request."""
+    from agent_sync.gateway.transport.rest import Rest
+
+    if "an Issue" not in error.happened:
+        return error
+    try:
+        Rest(line).ask("GET", f"pulls/{number}", None, Call("", attempted=error.attempted))
+    except GitHubError:
+        happened = f"There is no issue #{number} in {line.repository.full_name}, or this token may not see it."
+    else:
+        happened = f"#{number} is a pull request, not an issue."
+    return NotFound(happened, attempted=error.attempted, helps="agent-sync next, which lists what can be claimed")
 
 
 def _closing_pull(line: Line, answer: GraphQLAnswer) -> Pull | None:

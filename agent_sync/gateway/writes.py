@@ -118,7 +118,7 @@ class TaskWrites(Line):
         call = Call("claim_task", values, f"claiming issue #{task.number}", Area.ISSUES, is_write=True)
         answer, trouble = send_order(self, call, change, is_needed=not is_ours or former is not None)
         board = trouble or board_trouble(self, answer, change)
-        return " ".join(filter(None, ["" if is_ours else _assign_trouble(self, answer, call, task), board]))
+        return "\n".join(filter(None, ["" if is_ours else _assign_trouble(self, answer, call, task), board]))
 
     def release_task(self, task: Task, change: CardChange | None) -> str:
         """Take the viewer's assignment back and move the card; return what was wrong."""
@@ -128,7 +128,7 @@ class TaskWrites(Line):
         answer, trouble = send_order(self, call, change, is_needed=is_ours)
         part = answer.trouble_at("unassign")
         unassigned = str(self.failures.of_part(part, call)) if part else ""
-        return " ".join(filter(None, [unassigned, trouble or board_trouble(self, answer, change)]))
+        return "\n".join(filter(None, [unassigned, trouble or board_trouble(self, answer, change)]))
 
 
 def send_order(line: Line, call: Call, change: CardChange | None, *, is_needed: bool) -> tuple[GraphQLAnswer, str]:

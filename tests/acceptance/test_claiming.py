@@ -3,6 +3,8 @@
 import json
 from dataclasses import replace
 
+from support.clones import with_variables
+
 
 def test_claim_takes_the_task_everywhere_and_release_gives_it_back(theatre):
     """Branch, claim file, assignment, Status and Agent, in two requests; every write can be tried dry."""
@@ -239,3 +241,33 @@ def test_listings(theatre):
     assert "Todo (3)" in board
     assert "#41 Validate the configuration at start · blocked" in board
     assert len(json.loads(theatre.stage.command("board", "--json").stdout)) == 5
+
+
+def test_number_that_is_no_issue_is_said_in_plain_words(theatre):
+    """A pull request is called one; a number that leads to nothing is said with the repository."""
+    theatre.work()
+    theatre.hold(phase="ready_for_pr", summary="Work")
+    assert theatre.stage.command("sync").status == 0
+    (theatre.stage.root / ".agent-claim.json").unlink()
+    number = str(theatre.pulls()[0]["number"])
+    pull, none = theatre.stage.command("claim", number), theatre.stage.command("claim", "9999")
+    assert (pull.status, f"#{number} is a pull request, not an issue" in pull.stderr) == (6, True), pull.stderr
+    assert (none.status, "There is no issue #9999 in octo/demo" in none.stderr) == (6, True), none.stderr
+
+
+def test_two_causes_are_two_lines_and_one_step(theatre):
+    """A token that may only read is told what was refused, line by line, and the one command that shows why."""
+    played = with_variables(theatre, GH_TOKEN="read-only").stage.command("claim", "42")
+    lines = played.stderr.splitlines()
+    assert len([line for line in lines if "partly updated:" in line]) == 2, played.stderr
+    assert ([line for line in lines if "try:" in line.lower()]) == ["  try: agent-sync doctor --live"], played.stderr
+
+
+def test_wrong_board_and_wrong_host_are_not_answered_in_a_circle(theatre):
+    """The commands that list and set the number of a board; and no sign-in to what is no GitHub."""
+    shown = with_variables(theatre, AGENT_SYNC_PROJECT_NUMBER="99").stage.command("board")
+    step = shown.stderr.partition("try:")[2]
+    assert ("config set project.number" in step, "agent-sync board" in step) == (True, False), shown.stderr
+    theatre.git("remote", "set-url", "origin", "https://gitlab.com/acme/api.git")
+    away = with_variables(theatre, AGENT_SYNC_GITHUB_URL="").stage.command("next")
+    assert ("not a GitHub" in away.stderr, "gh auth login" in away.stderr) == (True, False), away.stderr

@@ -14,6 +14,7 @@ from agent_sync.cli.here import context_here, is_session
 from agent_sync.cli.issue_numbers import issue_number, qualified_issue
 from agent_sync.cli.task.issue_brief import brief_values, tell_brief
 from agent_sync.cli.task.next import ready_issues
+from agent_sync.cli.telling import tell_partly
 from agent_sync.context import Context
 from agent_sync.errors import BadInput, Conflict, Exit, LockHeld, NotClaimable, NotFound
 from agent_sync.fleet.ready import held_issues
@@ -324,5 +325,4 @@ def _tell(taken: Taken) -> None:
     click.echo(f"{verb} issue #{claim.issue_number} {quoted(taken.title)} {where}")
     tell_brief(taken.brief)
     if taken.trouble:
-        click.echo(f"Claimed, but GitHub was only partly updated: {taken.trouble}", err=True)
-        click.echo("  try: agent-sync sync", err=True)
+        tell_partly("Claimed, but GitHub was only partly updated", taken.trouble, helps="agent-sync sync")

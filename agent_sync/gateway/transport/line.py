@@ -183,7 +183,7 @@ class Failures:
                 message = f"GitHub finds this too much for one question: {happened}"
                 return TooHeavy(message, attempted=call.attempted, helps="run the same command again later")
             case "NOT_FOUND":
-                return NotFound(happened, attempted=call.attempted, helps="check the number, or see `agent-sync board`")
+                return NotFound(happened, attempted=call.attempted, helps=_where_numbers_are(call))
             case "FORBIDDEN" | "INSUFFICIENT_SCOPES":
                 return self._forbidden(part, call, area or call.area)
             case _:
@@ -234,6 +234,14 @@ class Failures:
             attempted=call.attempted,
             helps="run the same command again a little later",
         )
+
+
+def _where_numbers_are(call: Call) -> str:
+    """Return the commands that show and set a number that leads to nothing."""
+    if call.area is Area.BOARD:
+        owner = call.variables.get("boardOwner") or "OWNER"
+        return f"agent-sync config set project.number N; gh project list --owner {owner} shows the numbers"
+    return "check the number; agent-sync next lists what can be claimed"
 
 
 # What reading an answer ends with that has other keys or types than GitHub promises.

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from enum import Enum
 
-from agent_sync.errors import NotSignedIn
+from agent_sync.errors import BadConfig, NotSignedIn
 from agent_sync.gateway.transport.address import Endpoint, NamedBy
 from agent_sync.gateway.transport.refusals import is_met
 from agent_sync.lazy_dataclasses import dataclass
@@ -17,6 +17,7 @@ CLOUD_NAMES = ("GH_TOKEN", "GITHUB_TOKEN")
 BOARD_NAME = "GH_BOARD_TOKEN"
 ENTERPRISE_NAMES = ("GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN")
 GH_LIMIT_S = 10.0
+_NO_GITHUB = ("gitlab.", "bitbucket.", "codeberg.org", "gitea.", "git.sr.ht", "ssh.dev.azure.com", "dev.azure.com")
 # The local GitHub takes any token; this one makes it work without set-up.
 PLACEHOLDER = "local"
 
@@ -152,6 +153,9 @@ def find_token(
     found = _from_gh(endpoint, environment, processes, directory)
     if found:
         return _clean(found, source="gh auth token")
+    if endpoint.host.startswith(_NO_GITHUB):
+        message = f"The remote is on {endpoint.host}, which is not a GitHub: agent-sync works with GitHub's issues."
+        raise BadConfig(message, helps="git remote -v; set git.remote to a remote on GitHub, or GH_REPO to OWNER/NAME")
     raise NotSignedIn(
         f"There is no token for {endpoint.host}.",
         attempted=f"looking at {', '.join(names)} and `gh auth token`",
