@@ -27,7 +27,10 @@ class RefAccess(Line):
         """Return every ref whose name begins so, and the object it is at: one answer, never paged."""
         path = f"git/matching-refs/{quote(name.removeprefix('refs/'), safe='/')}"
         found = self._rest("GET", path, attempted=f"reading refs below {name}")
-        return {str(entry["ref"]): str(entry["object"]["sha"]) for entry in found if isinstance(entry, dict)}
+        if not isinstance(found, list):
+            # An answer that lists nothing must not be taken for a list without entries.
+            raise TypeError(path)
+        return {str(entry["ref"]): str(entry["object"]["sha"]) for entry in found}
 
     def read_commit(self, sha: str) -> ApiCommit:
         """Return what a commit holds."""

@@ -162,7 +162,8 @@ class Git:
             signed_in = self.credentials(address)
             if signed_in:
                 done = self._run(*words, variables={**(variables or {}), **signed_in}, timeout=timeout)
-        self.memory.moved_to = moved_to(done.stderr) or self.memory.moved_to
+        if "repository moved" in done.stderr:
+            self.memory.moved_to = moved_to(done.stderr)
         return done
 
     def last_change(self, ref: str) -> tuple[str, str] | None:

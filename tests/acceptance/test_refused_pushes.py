@@ -1,5 +1,9 @@
 """Pushes that GitHub refuses: the cause in its own words, the step that helps, and an exit code for credentials."""
 
+import os
+import re
+from pathlib import Path
+
 import pytest
 from support.clones import told
 from support.git_shim import RefusingGit
@@ -211,3 +215,28 @@ def test_repository_that_moved_is_said_once(ready):
     assert (played.status, told(played).count(wanted)) == (0, 1), told(played)
     theatre.stage.commit("more.txt", "more\n", "More")
     assert wanted not in told(theatre.stage.command("push")) + told(theatre.stage.command("sync"))
+
+
+RECORDED = Path(os.environ.get("AGENT_SYNC_GITHUB_SCHEMAS", "/nowhere")) / "recorded" / "git-stderr"
+# Exit codes of a handoff by how the names of the recordings begin; all others end with 1.
+EXITS = {
+    4: ("deploy-key", "password", "permission", "saml", "write-access"),
+    8: ("http-500", "internal-server-error", "rpc-failed"),
+}
+
+
+@pytest.mark.skipif(not RECORDED.is_dir(), reason="AGENT_SYNC_GITHUB_SCHEMAS names no directory with recordings")
+def test_recorded_refusals_end_as_they_should(ready):
+    """Every text that git has printed of GitHub's refusals: its exit code, and never the refused command as advice."""
+    theatre, shim = ready
+    for file in sorted(RECORDED.glob("*.txt")):
+        said = "".join(file.read_text().splitlines(keepends=True)[1:])
+        row = re.search(r"^ ! (\[[^\]]+\]).*? -> \S+ (\(.*\))$", said, re.MULTILINE)
+        shim.refuse(re.sub(r"^ ! .*\n", "", said, flags=re.MULTILINE), f"{row[1]} {row[2]}" if row else "")
+        if file.stem == "moved-but-pushed":
+            continue
+        played = theatre.stage.command("handoff")
+        wanted = next((code for code, names in EXITS.items() if file.stem.startswith(names)), 1)
+        assert played.status == wanted, (file.stem, told(played))
+        assert "git push" not in played.stderr.partition("try:")[2], (file.stem, played.stderr)
+        assert len(played.stderr) < 1600, (file.stem, played.stderr)

@@ -67,7 +67,15 @@ class Rest:
     def ask(self, method: str, path: str, body: dict[str, Any] | None, call: Call) -> Any:
         """Send one request below the repository's address and return the JSON of the answer."""
         address = f"/repos/{self._line.repository.full_name}/{path}"
-        return self._send(call, lambda github: github.requester.requestJsonAndCheck(method, address, input=body)[1])
+
+        def request(github: Github) -> Any:
+            status, headers, text = github.requester.requestJson(method, address, input=body)
+            # The library takes a redirect that it does not follow for the answer.
+            if not 200 <= status < 300:  # noqa: PLR2004  # anything but success
+                raise FailedRequest(of_response(status, _texts(headers), text, clock.now()))
+            return json.loads(text) if text else None
+
+        return self._send(call, request)
 
     def add_labels(self, number: int, labels: Sequence[str], call: Call) -> None:
         """Put labels on an issue or pull request by name."""

@@ -22,7 +22,7 @@ _BROKEN_WORDS = ("something went wrong while executing", "timedout", "couldn't r
 UNSAID_WAIT_S = 60.0
 # Limits last an hour at most; a header that says more is wrong, and must not stop a task for days.
 MOST_WAIT_S = 7200.0
-_SECONDARY_WORDS = ("secondary rate limit", "abuse detection", "submitted too quickly")
+_SECONDARY_WORDS = ("secondary rate limit", "abuse detection", "submitted too quickly", "number of login attempt")
 _PRIMARY_WORDS = ("api rate limit exceeded", "api rate limit already exceeded")
 
 
@@ -79,6 +79,8 @@ class FailedRequest(Exception):
 def of_response(status: int, headers: Mapping[str, str], body: str, now: datetime) -> Trouble:
     """Classify an HTTP answer that is an error, or cannot be read."""
     message = message_in(body)
+    if status == 304:  # noqa: PLR2004  # not modified: nothing of ours asks so
+        return Trouble(TroubleKind.ODD, "GitHub's answer is empty.")
     if 300 <= status < 400:  # noqa: PLR2004  # redirects
         return Trouble(TroubleKind.REFUSED, _redirect_message(status, headers))
     if status in {403, 429}:
