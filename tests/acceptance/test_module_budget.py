@@ -2,7 +2,7 @@
 
 from support.calls import calls_of
 
-MOST_MODULES = 60
+MOST_MODULES = 66
 PARSES_PER_ROUND = 2
 
 
