@@ -1,17 +1,13 @@
 """The fleet as a person and a script see it: `agent-sync` without arguments, and `status --all`."""
 
 import json
-import os
-import pty
 import shutil
-import signal
-import subprocess
-import sys
 from dataclasses import replace
 
 from support.clones import beside
 from support.neighbours import new_issues
 from support.stage import Theatre
+from support.terminals import on_terminal
 
 LANES = ("Needs you", "Working", "Waiting", "Ready")
 
@@ -146,32 +142,6 @@ def test_watch_redraws_and_rings(theatre):
     shown = on_terminal(theatre, "watch", until=b"Needs you (1)", status=130)
     assert "Live · octo/demo · 1 needs you · looked at " in shown
     assert "\a" in shown
-
-
-def on_terminal(theatre, *arguments: str, until: bytes = b"", status: int = 0) -> str:
-    """Return what a person at a terminal sees until the command ends, or is interrupted after some text."""
-    ours, theirs = pty.openpty()
-    environment = theatre.stage.environment | {"TERM": "xterm", "COLUMNS": "100", "LINES": "40"}
-    command = [sys.executable, "-m", "agent_sync", *arguments]
-    with subprocess.Popen(command, cwd=theatre.stage.root, env=environment, stdout=theirs, stderr=theirs) as process:
-        os.close(theirs)
-        seen, is_interrupted = b"", False
-        while chunk := _read(ours):
-            seen += chunk
-            if until and until in seen and not is_interrupted:
-                process.send_signal(signal.SIGINT)
-                is_interrupted = True
-        assert process.wait() == status, seen
-    os.close(ours)
-    return seen.decode()
-
-
-def _read(descriptor: int) -> bytes:
-    try:
-        return os.read(descriptor, 1 << 16)
-    except OSError:
-        # The other end is closed.
-        return b""
 
 
 def test_outside_a_repository_there_is_help(theatre, tmp_path):

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from support.listener import Listener
 from support.stage import human
+from support.terminals import on_terminal
 
 LINE = "agent-sync ignores github.url in .agent-sync.toml: you have not approved this."
 HOOKS = {
@@ -90,6 +91,62 @@ def test_trust_is_shown_given_and_taken_back(victim):
     assert victim.hook("trust", "--revoke").stdout == "Revoked 1 approval of this clone."
     assert victim.hook("config", "get", "git.remote").stdout == "origin"
     assert json.loads(victim.hook("trust", "--show", "--json").stdout)["asked"][0]["approved"] is False
+
+
+ICONS = "env NOTIFY_TITLE=agent-sync NOTIFY_SUMMARY=needs-you NOTIFY_URGENCY=normal NOTIFY_ICON=dialog-information"
+HIDDEN = {
+    "the end of a command": ("notify", "command", f"{ICONS} sh -c 'id > F'", "sh -c 'id > F'"),
+    "the end of a host": ("github", "url", f"https://github.example.com.{'a' * 100}.evil.example", "a.evil.example"),
+    "what follows blanks": ("notify", "command", f"true{' ' * 120}; id > F", "\\u0020; id > F"),
+    "letters of another alphabet": ("github", "url", "https://g\u0456thub.com", "https://g\\u0456thub.com"),
+}
+
+
+@pytest.mark.parametrize("hidden", HIDDEN)
+def test_trust_shows_all_of_what_it_approves(victim, hidden):
+    """Every value is shown to its end, blanks in a row and look-alike letters as escapes."""
+    table, key, value, seen = HIDDEN[hidden]
+    brought(victim, ".agent-sync.toml", f"[{table}]\n{key} = {json.dumps(value)}\n")
+    for arguments in (["trust", "--show"], ["trust", "--yes"]):
+        played = victim.hook(*arguments)
+        assert (played.status, seen in played.stdout) == (0, True), arguments
+        assert not any(" " * 3 in line for line in played.stdout.splitlines()), arguments
+    assert victim.hook("config", "get", f"{table}.{key}").stdout == value
+
+
+def test_a_long_value_is_wrapped_to_the_terminal(victim):
+    """A person at a narrow terminal reads every character, in lines that are indented."""
+    value = HIDDEN["the end of a host"][2]
+    brought(victim, ".agent-sync.toml", f'[github]\nurl = "{value}"\n')
+    shown = on_terminal(victim, "trust", answer="y", columns=60)
+    lines = shown.replace("y\r\n", "", 1).split("Approve these")[0].splitlines()
+    assert len(lines) > 3
+    assert max(map(len, lines)) < 60
+    assert all(line.startswith("    ") for line in lines[1:] if line)
+    assert value in "".join(line.removeprefix("    ") for line in lines)
+    assert victim.hook("config", "get", "github.url").stdout == value
+
+
+UNFIT = {
+    "it is longer than 4,000 characters": f"ssh {'a' * 4_000} -o ProxyCommand=id",
+    "it has characters that cannot be seen": "ssh \u202edi=dnammoCyxorP o-",
+}
+
+
+@pytest.mark.parametrize("reason", UNFIT)
+def test_what_cannot_be_shown_cannot_be_approved(victim, reason):
+    """It is refused with the reason; what can be read beside it is approved."""
+    exported = {"GIT_SSH_COMMAND": UNFIT[reason]}
+    brought(victim, ".claude/settings.json", json.dumps({"env": exported}))
+    brought(victim, ".agent-sync.toml", '[git]\nremote = "upstream"\n')
+    played = victim.hook("trust", "--yes", **exported)
+    assert played.status == 1
+    assert f"GIT_SSH_COMMAND in .claude/settings.json was not approved: {reason}." in played.stderr
+    assert "\u202e" not in played.stdout
+    shown = victim.hook("trust", "--show", **exported).stdout.splitlines()
+    assert [line.split("  ")[0] for line in shown] == ["approved", "not approved"]
+    assert f"cannot be approved: {reason}" in shown[1]
+    assert victim.hook("config", "get", "git.remote").stdout == "upstream"
 
 
 def test_an_agent_cannot_approve(victim):

@@ -1,17 +1,23 @@
 """`agent-sync trust`: approve what this repository's files ask for."""
 
 import json
+import re
+import shutil
+import sys
+import unicodedata
 
 import click
 
 from agent_sync import settings as settings_file
 from agent_sync.cli.asking import is_terminal
 from agent_sync.cli.here import place_here
-from agent_sync.errors import BadInput, HumansOnly
-from agent_sync.settings.approvals import ApprovalRequest, Approvals, printable
+from agent_sync.errors import BadConfig, BadInput, HumansOnly
+from agent_sync.settings.approvals import ApprovalRequest, Approvals
 from agent_sync.system import clock
+from agent_sync.task.decision.outside_text import UNSEEN
 
-LONGEST_VALUE = 100
+# Few people read more than this to its end before they answer.
+LONGEST_SHOWN = 4_000
 
 
 @click.command("trust")
@@ -26,6 +32,9 @@ def command(*, show: bool, revoke: bool, yes: bool, as_json: bool) -> None:
     board names, wording and backoffs. Where a token goes, which remote git talks to, whether gates are required and
     the like stay as they are until you approve the very values, once per clone; another value is asked for again.
     Your own settings need no approval: AGENT_SYNC_* variables, and ~/.config/agent-sync/config.toml.
+
+    Every value is shown whole, and unusual characters as escapes. A value that is too long to read, or has characters
+    that cannot be seen, cannot be approved.
 
     This is for people: inside a session of an agent it is refused.
 
@@ -52,11 +61,23 @@ def command(*, show: bool, revoke: bool, yes: bool, as_json: bool) -> None:
         click.echo("Nothing to approve: this repository's files ask for nothing that only you may decide.")
         return
     _show((), held_back, as_json=False)
-    if yes or _ask_approval():
-        Approvals(place).add(held_back, clock.now())
+    fit = [one for one in held_back if not _unfit(one)]
+    if fit and (yes or _ask_approval()):
+        Approvals(place).add(fit, clock.now())
         click.echo("Approved for this clone. Take it back with: agent-sync trust --revoke")
-    else:
+    elif fit:
         click.echo("Nothing was approved.")
+    _refuse_unfit(held_back)
+
+
+def _refuse_unfit(held_back: tuple[ApprovalRequest, ...]) -> None:
+    for one in held_back:
+        if _unfit(one):
+            raise BadConfig(
+                f"{_visible(one.key)} in {one.source} was not approved: {_unfit(one)}.",
+                attempted="approving settings",
+                helps=f"set it in your own file, or correct {one.source}",
+            )
 
 
 def _ask_approval() -> bool:
@@ -81,5 +102,32 @@ def _show(approved: tuple[ApprovalRequest, ...], held_back: tuple[ApprovalReques
     if not rows:
         click.echo("This repository's files ask for nothing that only you may decide.")
     for state, one in rows:
-        value = printable(json.dumps(one.value, default=str), limit=LONGEST_VALUE)
-        click.echo(f"{state:<12}  {printable(one.key)} = {value}  ({one.source}; {one.why})")
+        reason = _unfit(one)
+        why = f"{one.source}; {one.why}{f'; cannot be approved: {reason}' if reason else ''}"
+        _echo_whole(f"{state:<12}  {_shown(one)}  ({why})")
+
+
+def _echo_whole(line: str) -> None:
+    """Print all of a line; on a terminal in pieces of its width, so that none looks like a line of ours."""
+    width = shutil.get_terminal_size().columns - 1 if sys.stdout.isatty() else len(line)
+    click.echo(line[:width])
+    rest, step = line[width:], max(width - 4, 20)
+    for start in range(0, len(rest), step):
+        click.echo(f"    {rest[start : start + step]}")
+
+
+def _shown(asked: ApprovalRequest) -> str:
+    return f"{_visible(asked.key)} = {_visible(json.dumps(asked.value, default=str))}"
+
+
+def _visible(text: str) -> str:
+    """Return all of `text` in ASCII that can be seen: other characters, and blanks in a row, as escapes of JSON."""
+    spelled = "".join(char if " " <= char <= "~" else f"\\u{ord(char):04x}" for char in text)
+    return re.sub(" {2,}", lambda blanks: "\\u0020" * len(blanks[0]), spelled)
+
+
+def _unfit(asked: ApprovalRequest) -> str:
+    """Return why a person cannot judge a value by reading it, or "" where it can be approved."""
+    if any(unicodedata.category(char) in UNSEEN for char in f"{asked.key}{asked.value}"):
+        return "it has characters that cannot be seen"
+    return f"it is longer than {LONGEST_SHOWN:,} characters" if len(_shown(asked)) > LONGEST_SHOWN else ""
