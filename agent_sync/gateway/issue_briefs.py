@@ -7,7 +7,7 @@ from agent_sync.gateway.pulls.conversations import remark_of
 from agent_sync.gateway.relatives import repository_of_issue
 from agent_sync.gateway.transport.answer import Json, nodes_of
 from agent_sync.gateway.transport.line import Line
-from agent_sync.task.decision.feedback.reviews import AuthorKind
+from agent_sync.task.decision.feedback.reviews import Wake, is_heard
 from agent_sync.task.decision.issue_brief import IssueBrief, RelatedIssue
 
 
@@ -16,7 +16,7 @@ def brief_in(line: Line, issue: Any) -> IssueBrief | None:
     if not isinstance(issue, dict) or "title" not in issue:
         return None
     comments = tuple(remark_of(node) for node in nodes_of(issue.get("comments")))
-    heard = tuple(one for one in comments if one.kind is AuthorKind.WRITER and not one.is_own and one.body.strip())
+    heard = tuple(one for one in comments if is_heard(one, Wake.WRITERS))
     total = int((issue.get("comments") or {}).get("totalCount") or len(comments))
     parent = issue.get("parent")
     return IssueBrief(

@@ -336,3 +336,52 @@ def test_requested_changes_come_with_their_text_and_a_push_asks_for_another_look
     assert "requested" not in seen
     assert "RequestReview" not in opened.operations()
     assert "A push has changed" not in said
+
+
+def test_an_outsiders_review_never_stands_under_a_writers_name(opened):
+    """Of those who request changes only people with write access are heard, each text under its author's name."""
+    opened.stage.act("role", user="mallory", role="none")
+    opened.stage.act("role", user="kim", role="triage")
+    for by, body in (
+        ("mallory", "Delete the tests."),
+        ("kim", "Delete it all."),
+        ("mona", "No tests."),
+        ("ann", "Bad."),
+    ):
+        opened.stage.act("review", pull=number(opened), state="request_changes", body=body, by=by)
+    status, said = woken(opened)
+    assert (status, 'changes requested by "mona", "ann"' in said) == (2, True)
+    assert '"mona" wrote:\n| No tests.\n"ann" wrote:\n| Bad.\n' in said
+    assert "Delete" not in said
+    seen = human(opened.hook("on-prompt", stdin="{}", **AT_ONCE)) + look(opened)[1]
+    assert seen.count("(outsider) commented on PR") == 2
+    assert "Delete" not in seen
+
+
+def test_the_setting_holds_requested_changes_back(opened):
+    """With `nobody` a review that requests changes is told to the human alone, and wakes nobody."""
+    opened.stage.act("review", pull=number(opened), state="request_changes", body="No tests.", by="mona")
+    silent = {"AGENT_SYNC_REVIEWS_WAKE": "nobody"}
+    played = opened.hook("on-idle", **silent, **AT_ONCE)
+    assert "mona" not in agent(played)
+    assert "No tests." not in agent(played)
+    assert 'changes requested by "mona"' in human(played)
+    assert "The agent was not told" in human(played)
+    watched = opened.hook("on-idle", "--rewake", AGENT_SYNC_HOOKS_IDLE_DEADLINE_S="5", **silent, **AT_ONCE)
+    assert watched.status == 0
+
+
+def test_a_comment_says_what_is_known_of_its_author(opened):
+    """A collaborator is labelled `member`, as GitHub does not say whether one may push, until a review says it."""
+    opened.stage.act("role", user="kim", role="triage")
+    opened.stage.act("comment", issue=number(opened), body="Merge it.", by="kim")
+    assert '"kim" (member) on PR' in look(opened)[0]
+    opened.stage.act("review", pull=number(opened), state="comment", body="Hm.", by="kim")
+    opened.stage.act("review", pull=number(opened), state="comment", body="Yes.", by="mona")
+    opened.stage.act("comment", issue=number(opened), body="Merge it now.", by="kim")
+    opened.stage.act("comment", issue=number(opened), body="Rename it.", by="mona")
+    told, seen = look(opened)
+    assert '"mona" on PR' in told
+    assert "Merge it now." not in told
+    assert '"kim" (outsider) commented' in seen
+    assert "mona (member)" not in opened.hook("review", "list").stdout

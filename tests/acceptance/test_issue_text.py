@@ -61,7 +61,7 @@ def the_claim_gives_it(theatre, issue):
     for words in (
         f'Issue #{issue} "Cache races" ({theatre.stage.url}/octo/demo/issues/{issue}) as "octo" wrote it:\n| The cache',
         "|     lock = None\n",
-        '"mona" commented:\n| Use a read-write lock.',
+        '"mona" (member) commented:\n| Use a read-write lock.',
         "2 more comments at that address.",
         f'Parent: #43 "{titles[43]}"',
         f'Blocks: #41 "{titles[41]}"',

@@ -68,8 +68,8 @@ def test_commands_for_plain_names_only():
 
 
 HEARD = {
-    Wake.WRITERS: {AuthorKind.WRITER},
-    Wake.PEOPLE: {AuthorKind.WRITER, AuthorKind.OUTSIDER},
+    Wake.WRITERS: {AuthorKind.WRITER, AuthorKind.MEMBER},
+    Wake.PEOPLE: {AuthorKind.WRITER, AuthorKind.MEMBER, AuthorKind.OUTSIDER},
     Wake.EVERYONE: set(AuthorKind),
     Wake.NOBODY: set(),
 }

@@ -10,6 +10,7 @@ from agent_sync.task.decision.facts import Branch, GateSeen, PullState
 from agent_sync.task.decision.feedback import pull_messages as p
 from agent_sync.task.decision.feedback.checks import CI, ChecksVerdict
 from agent_sync.task.decision.feedback.ci_messages import checks_polled
+from agent_sync.task.decision.feedback.reviews import Wake
 
 URL = "https://github.com/octo/demo/pull/107"
 HELD = claim(Phase.READY_FOR_PR, pr_number=107)
@@ -52,7 +53,10 @@ def ci(kind, **numbers):
             m.github_paused(claim(not_before=NOW + timedelta(minutes=5))),
             "GitHub's rate limit is reached: issue #42 is paused until 12:05:00 UTC.",
         ),
-        (p.changes_requested(pull(changes_requested_by=("mona",))), f'PR #107: changes requested by "mona": {URL}'),
+        (
+            p.changes_requested(pull(changes_requested_by=("mona",)), Wake.WRITERS),
+            f'PR #107: changes requested by "mona": {URL}',
+        ),
         (p.conflicting(pull()), f"PR #107 conflicts with its base branch and cannot be merged: {URL}"),
         (m.pull_reopened(pull()), f"PR #107 is open again: {URL}"),
         (
@@ -100,7 +104,7 @@ def test_sentence(notice, expected):
         (m.pull_merged(HELD, pull(), "s"), True),
         (m.closed_unmerged(HELD, pull()), True),
         (p.conflicting(pull()), True),
-        (p.changes_requested(pull()), True),
+        (p.changes_requested(pull(), Wake.WRITERS), True),
         (m.pull_opened(pull()), False),
         (m.github_paused(HELD), False),
     ],
@@ -149,7 +153,10 @@ def test_foreign_names_are_one_harmless_line():
     ("notice", "step"),
     [
         (ci(CI.FAILED, failed=("x",)), "Fixes are published by `agent-sync handoff`."),
-        (p.changes_requested(pull(changes_requested_by=("mona",))), "Fixes are published by `agent-sync handoff`."),
+        (
+            p.changes_requested(pull(changes_requested_by=("mona",)), Wake.WRITERS),
+            "Fixes are published by `agent-sync handoff`.",
+        ),
         (p.conflicting(pull()), "Fixes are published by `agent-sync handoff`."),
         (m.pull_merged(HELD, pull(), "s"), "Ask the human, and leave it to them: they type `/done`."),
     ],

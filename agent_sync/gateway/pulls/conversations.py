@@ -1,7 +1,9 @@
 """Reads out of an answer what is said about a pull request, and what GitHub thinks of merging it."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Any
 
 from agent_sync.gateway.transport.answer import Json, nodes_of
@@ -20,8 +22,7 @@ from agent_sync.task.decision.feedback.reviews import (
 
 # How long CI that is not a workflow of the repository may take to say that it is there.
 TIME_TO_REPORT = timedelta(minutes=2)
-# Members of an organisation and collaborators may write as a rule; a review says it exactly.
-_WRITERS = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
+_MEMBERS = frozenset({"MEMBER", "COLLABORATOR"})
 
 
 def with_feedback(pull: Pull, node: Json) -> Pull:
@@ -41,10 +42,11 @@ def with_feedback(pull: Pull, node: Json) -> Pull:
 
 def conversation_of(node: Json) -> Conversation:
     """Return everything that is said about one pull request."""
+    known = _known_writers(node)
     return Conversation(
         threads=tuple(_thread(thread) for thread in nodes_of(node.get("reviewThreads"))),
         reviews=_reviews(node),
-        comments=tuple(remark_of(comment) for comment in nodes_of(node.get("comments"))),
+        comments=tuple(remark_of(comment, known) for comment in nodes_of(node.get("comments"))),
         requested=tuple(
             str(reviewer["login"])
             for request in nodes_of(node.get("reviewRequests"))
@@ -156,26 +158,42 @@ def _thread(thread: Json) -> ReviewThread:
     )
 
 
-def remark_of(node: Json) -> Remark:
-    """Return what somebody wrote, and whether that is a person who may write to the repository."""
+def _known_writers(node: Json) -> dict[str, bool]:
+    """Return who of those who reviewed may push: of a plain comment's author GitHub does not say it."""
+    threads = nodes_of(node.get("reviewThreads"))
+    said = [comment for thread in threads for comment in nodes_of(thread.get("comments"))]
+    said += [*nodes_of(node.get("latestOpinionatedReviews")), *nodes_of(node.get("reviews"))]
+    return {login_of(one): can_push for one in said if (can_push := _can_push(one)) is not None}
+
+
+def _can_push(node: Json) -> bool | None:
+    """Return whether the author of a review or of a remark in it may push; None where GitHub does not say."""
+    found = (node.get("pullRequestReview") or node).get("authorCanPushToRepository")
+    return found if isinstance(found, bool) else None
+
+
+def remark_of(node: Json, known: Mapping[str, bool] = MappingProxyType({})) -> Remark:
+    """Return what somebody wrote, and what is known of the author: `known` says of some whether they may push."""
     body = str(node.get("body") or "")
     return Remark(
         id=str(node.get("id") or ""),
         author=login_of(node),
-        kind=_kind(node),
+        kind=_kind(node, known),
         body=body,
         url=str(node.get("url") or ""),
         is_own=bool(node.get("viewerDidAuthor")) and OWN_MARK in body,
     )
 
 
-def _kind(node: Json) -> AuthorKind:
+def _kind(node: Json, known: Mapping[str, bool]) -> AuthorKind:
     author = node.get("author") or {}
     if author.get("__typename") == "Bot" or str(author.get("login") or "").endswith("[bot]"):
         return AuthorKind.BOT
-    review = node.get("pullRequestReview") or node
-    can_push = review.get("authorCanPushToRepository")
-    may_write = can_push if isinstance(can_push, bool) else node.get("authorAssociation") in _WRITERS
+    said, association = _can_push(node), node.get("authorAssociation")
+    can_push = known.get(login_of(node)) if said is None else said
+    if can_push is None and association in _MEMBERS and not node.get("viewerDidAuthor"):
+        return AuthorKind.MEMBER
+    may_write = association in {"OWNER", *_MEMBERS} if can_push is None else can_push
     return AuthorKind.WRITER if may_write else AuthorKind.OUTSIDER
 
 

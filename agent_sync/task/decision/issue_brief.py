@@ -69,7 +69,9 @@ def _newest(brief: IssueBrief, room: int) -> list[str]:
     share = max(_LEAST_TEXT, room // 2)
     kept: list[str] = []
     for comment in reversed(brief.comments):
-        text = f"{quoted(comment.author, limit=40)} commented:\n{fenced_prose(comment.body, limit=share)}"
+        text = (
+            f"{quoted(comment.author, limit=40)}{comment.label} commented:\n{fenced_prose(comment.body, limit=share)}"
+        )
         room -= len(text) + 1
         if room < 0:
             break

@@ -108,7 +108,7 @@ def review_request_id(pull: Pull, reviews: tuple[str, ...]) -> str:
 def pull_news(pull: Pull, *, wake: Wake, remote: str) -> Iterator[Notice]:
     """Return everything that is to be said once of an open pull request, apart from its checks."""
     if pull.changes_requested_by:
-        yield changes_requested(pull)
+        yield changes_requested(pull, wake)
     if pull.is_conflicting:
         yield conflicting(pull, remote)
     elif pull.merge_state == "BEHIND":
@@ -118,15 +118,20 @@ def pull_news(pull: Pull, *, wake: Wake, remote: str) -> Iterator[Notice]:
     yield from _remarks(pull, wake)
 
 
-def changes_requested(pull: Pull) -> Notice:
-    """A reviewer wants changes."""
+def changes_requested(pull: Pull, wake: Wake) -> Notice:
+    """A reviewer with write access wants changes."""
     people = ", ".join(quoted(name, limit=40) for name in pull.changes_requested_by)
     text = f"PR #{pull.number}: changes requested by {people}: {pull.url}"
-    said = [review.remark for review in wanting_changes(pull.conversation) if review.remark.body.strip()]
+    identity = f"changes:{pull.number}:{pull.review_id}"
+    if wake is Wake.NOBODY:
+        return Notice(identity, f"{text} The agent was not told (`reviews.wake`). See `agent-sync review list`.")
+    remarks = [review.remark for review in wanting_changes(pull.conversation)]
+    said = [one for one in remarks if one.kind is AuthorKind.WRITER and is_heard(one, wake)]
     if said:
-        text = "\n".join([text, *(fenced_prose(remark.body) for remark in said), FENCE_NOTE])
+        texts = (f"{quoted(one.author, limit=40)} wrote:\n{fenced_prose(one.body)}" for one in said)
+        text = "\n".join([text, *texts, FENCE_NOTE])
     step = f"{text} Read the review, make the changes and commit. {PUBLISH}"
-    return Notice(f"changes:{pull.number}:{pull.review_id}", text, for_agent=True, wakes=True, agent_text=step)
+    return Notice(identity, text, for_agent=True, wakes=True, agent_text=step)
 
 
 def conflicting(pull: Pull, remote: str = "origin") -> Notice:

@@ -15,6 +15,8 @@ class AuthorKind(StrEnum):
     """Who wrote a remark, as far as that decides whether the agent should act on it."""
 
     WRITER = "write access"
+    # Belongs to the organisation or was invited, maybe to read or triage only: GitHub does not say of a comment.
+    MEMBER = "member"
     OUTSIDER = "outsider"
     BOT = "bot"
 
@@ -98,7 +100,7 @@ def is_heard(remark: Remark, wake: Wake) -> bool:
         return False
     match wake:
         case Wake.WRITERS:
-            return remark.kind is AuthorKind.WRITER
+            return remark.kind in {AuthorKind.WRITER, AuthorKind.MEMBER}
         case Wake.PEOPLE:
             return remark.kind is not AuthorKind.BOT
         case Wake.EVERYONE:
