@@ -42,6 +42,11 @@ def ask_consent(question: str, *, yes: bool, command: str) -> bool:
     return click.confirm(question, default=True)
 
 
+def agrees_here(question: str, *, yes: bool) -> bool:
+    """Tell whether a human agrees; without a terminal nobody is asked."""
+    return yes or (is_terminal() and click.confirm(question, default=False))
+
+
 def tell_done(plan: "InstallPlan") -> None:
     """Say what became of which file."""
     from agent_sync.setup.install.shown import verb

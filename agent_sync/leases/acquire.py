@@ -48,6 +48,8 @@ class LeaseWish:
     agrees: Callable[[str], bool] = lambda _question: False
     # Whether a lease was left by a worktree of this clone that is gone, or was never made.
     is_left: Callable[[Lease], bool] = lambda _lease: False
+    # Raises what is wrong with the branch of a lease that is taken over.
+    check_branch: Callable[[Lease], None] = lambda _lease: None
     race: Race = Race.FOR_THIS
 
 
@@ -208,6 +210,7 @@ def _is_own(context: Context, wish: LeaseWish, tip: Tip) -> bool:
 
 def _take_over(context: Context, keeper: LeaseKeeper, wish: LeaseWish, tip: Tip) -> AcquiredLease:
     former, reason = tip.lease, keeper.transport.reason
+    wish.check_branch(former)
     _fetch_work(context, tip)
     by_hand = ", who claimed it by hand: a person agreed" if former.mode is LeaseMode.MANUAL else ""
     note = f"Taken over from {holder_name(former)}{by_hand if wish.take_over else ', whose worktree is gone'}"

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError, BadConfig, Conflict, GitDenied, LeaseUnsettled
+from agent_sync.gateway.transport.remotes import refuse_shared_branch
 from agent_sync.leases.claim_refs import claims_address, push_address, read_claim, transport_of
 from agent_sync.leases.identity import known_worktree_id
 from agent_sync.leases.keeper import LeaseKeeper
@@ -198,6 +199,7 @@ def remember(context: Context, claim: Claim, outcome: LeaseLost | LeftOnHook | B
 
 def push(context: Context, claim: Claim, branch: str, sha: str) -> BranchPushed | LeaseStop:
     """Push the branch, with the lease in the same breath where there is one; from then on it has an upstream."""
+    refuse_shared_push(context, branch)
     outcome = _push(context, claim, branch, sha)
     if isinstance(outcome, BranchPushed):
         git_branches.set_upstream(context.git, context.remotes.push, branch)
@@ -211,6 +213,12 @@ def _tell_of_move(context: Context) -> None:
     if there:
         text = f"The repository has a new address. Correct it: git remote set-url {context.remotes.push} {there}"
         context.outbox.add([Notice(f"moved:{there}", text)])
+
+
+def refuse_shared_push(context: Context, branch: str) -> None:
+    """Stop before the default or the base branch is pushed as a task's, whatever the claim file says."""
+    helps = "git switch -c NAME, and write that name as `branch` into .agent-claim.json"
+    refuse_shared_branch(context, branch, attempted=f"pushing branch {branch}", helps=helps)
 
 
 def _push(context: Context, claim: Claim, branch: str, sha: str) -> BranchPushed | LeaseStop:

@@ -1,15 +1,20 @@
 """Which branch a claim works on: a new one from the base as it is on the server now, or one that is continued."""
 
 import os
+import re
+from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
+from agent_sync.clients import agent_here
 from agent_sync.context import Context
-from agent_sync.errors import AgentSyncError, BadInput, Conflict, GitFailed
+from agent_sync.errors import AgentSyncError, BadInput, Conflict, GitFailed, Refused
 from agent_sync.gates.pull import refuse_committed_claim
+from agent_sync.gateway.transport.remotes import refuse_shared_branch
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.system import clock, git_branches
-from agent_sync.system.git_history import is_ancestor
+from agent_sync.system.git_history import is_ancestor, own_commits
 from agent_sync.system.git_tree import fast_forward, move_branch
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.decision.claimable import branch_name
@@ -43,9 +48,55 @@ def usual_name(context: Context, task: Task) -> str:
     return branch_name(task.title, task.number, context.settings.git.branch)
 
 
+@dataclass(frozen=True)
+class NamedBranch:
+    """A branch that a claim or a work hook names, which others may push; `since` is when that work began."""
+
+    name: str
+    since: datetime
+    # What frees the issue from a ref that names a branch no task may have.
+    helps: str
+
+
+def refuse_named_branch(context: Context, task: Task, named: NamedBranch, agrees: Callable[[str], bool]) -> None:
+    """Stop where a ref names a branch that is not the task's own; a person may agree, but not to the default or base.
+
+    A branch is the task's own by the settings' pattern for this issue, or by commits that were all made since.
+    """
+    branch, attempted = named.name, f"claiming issue #{task.number}"
+    refuse_shared_branch(context, branch, default=task.default_branch, attempted=attempted, helps=named.helps)
+    pattern = re.escape(context.settings.git.branch).replace(r"\{slug\}", "[a-z0-9-]+")
+    usual = pattern.replace(r"\{issue\}", str(task.number)) + "(-[0-9]+)?"
+    if not branch or re.fullmatch(usual, branch) or not _is_foreign(context, task, named):
+        return
+    found = f'Branch "{branch}" is on {context.remotes.push} already and not named after issue #{task.number}'
+    if agent_here(context.environment) or not agrees(f"{found}. Work on it?"):
+        message = f"{found}, though a claim or a work hook says that its work is there."
+        raise Refused(message, attempted=attempted, helps="a person in a terminal may add --yes")
+
+
+def _is_foreign(context: Context, task: Task, named: NamedBranch) -> bool:
+    """Tell whether a branch is on the remote, and not all of its commits were made since the task was begun."""
+    git, remotes = context.git, context.remotes
+    there = git_branches.fetch_branch(git, remotes.push, named.name)
+    if there is None:
+        return False
+    own = own_commits(git, f"refs/remotes/{remotes.base}/{base_of(context, task)}", there)
+    first = git_branches.committed_at(git, own[0][0]) if own else None
+    # Commits are dated in whole seconds.
+    return first is None or first < int(named.since.timestamp())
+
+
 def new_branch(context: Context, task: Task, wanted: str, *, fetches: bool = True) -> BranchPlan:
     """Return the branch for a new claim; one of the same name that has work of its own is used only if asked for."""
     name, base = wanted or usual_name(context, task), base_of(context, task)
+    refuse_shared_branch(
+        context,
+        name,
+        default=task.default_branch,
+        attempted=f"claiming issue #{task.number}",
+        helps="name another branch" if wanted else "correct git.branch in the settings",
+    )
     remote = context.remotes.base
     trouble = fetch_start(context, base, name) if fetches and base else ""
     notes = (f"the work starts from {base} as this clone has it: {remote} could not be asked ({trouble})",)

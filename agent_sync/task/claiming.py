@@ -10,6 +10,7 @@ from pathlib import Path
 
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError, BadInput, ClaimUnsafe, Conflict, LockHeld, NotClaimable, Refused
+from agent_sync.gateway.transport.remotes import refuse_shared_branch
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases import fence, rules
 from agent_sync.leases.acquire import AcquiredLease, LeaseWish, acquire, confirm, conflict, give_up, holder_known
@@ -29,6 +30,7 @@ from agent_sync.record import keep as recording
 from agent_sync.system import clock, files, git_branches
 from agent_sync.task.branching import (
     BranchPlan,
+    NamedBranch,
     base_of,
     branch_that_goes_on,
     bring_up_to_date,
@@ -39,6 +41,7 @@ from agent_sync.task.branching import (
     new_branch,
     new_root,
     refuse_carrier,
+    refuse_named_branch,
     usual_name,
 )
 from agent_sync.task.claim import exclude
@@ -210,7 +213,7 @@ def _is_worktree(context: Context, root: str) -> bool:
 
 
 def _take(context: Context, task: Task, wish: Wish, home: Home, warned: tuple[str, ...]) -> Taken:
-    own = _own_agent(context, task)
+    own, number = _own_agent(context, task), task.number
     plan = _first_plan(context, task, wish)
     refuse_carrier(context, plan, task)
     if plan.start is None:
@@ -221,6 +224,13 @@ def _take(context: Context, task: Task, wish: Wish, home: Home, warned: tuple[st
     lease = hold.tip.lease
     try:
         plan = _branch_plan(context, task, wish, hold, plan)
+        refuse_shared_branch(
+            context,
+            plan.name,
+            default=task.default_branch,
+            attempted=f"claiming issue #{number}",
+            helps=f"agent-sync release {number}, then claim it again",
+        )
         place = make_branch(context, plan, task, home.root)
         if place.root != context.place.root:
             move_in(home, place)
@@ -304,9 +314,15 @@ def _acquire_lease(context: Context, task: Task, wish: Wish, home: Home, branch:
         local=wish.local,
         agrees=wish.agrees,
         is_left=partial(_is_left, context),
+        check_branch=partial(_check_branch, context, task, wish),
         race=wish.race,
     )
     return acquire(context, asked)
+
+
+def _check_branch(context: Context, task: Task, wish: Wish, lease: Lease) -> None:
+    helps = f"a person may free it: agent-sync release {task.number} --force"
+    refuse_named_branch(context, task, NamedBranch(lease.branch, lease.acquired_at, helps), wish.agrees)
 
 
 def _is_left(context: Context, lease: Lease) -> bool:

@@ -6,6 +6,7 @@ from agent_sync.context import Context
 from agent_sync.errors import BadInput
 from agent_sync.gateway.transport.remotes import base_branch
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.leases.fence import refuse_shared_push
 from agent_sync.leases.model import Tip
 from agent_sync.leases.refs.values import Where
 from agent_sync.leases.rules import is_at_work
@@ -60,6 +61,7 @@ def work_branch(context: Context, hook: WorkHook, *, attempted: str) -> str:
     if current != branch:
         message = f"HEAD is on {f'branch {current}' if current else 'no branch'}, the work's branch is {branch}."
         raise BadInput(message, attempted=attempted, helps=f"git switch {branch}")
+    refuse_shared_push(context, branch)
     return branch
 
 

@@ -1,5 +1,6 @@
 """Takes the work from a hook: the hook and its claim move in one push before any work begins, then the claim here."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
@@ -21,7 +22,7 @@ from agent_sync.leases.rules import (
 )
 from agent_sync.leases.words import holder_name
 from agent_sync.system import clock
-from agent_sync.task.branching import bring_up_to_date
+from agent_sync.task.branching import NamedBranch, bring_up_to_date, refuse_named_branch
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.claim.phases import Phase
 from agent_sync.task.claiming import Taken, Wish, finish, refuse_twins, take as take_task
@@ -93,7 +94,7 @@ class Begun:
     restore: str = ""
 
 
-def take_hook(context: Context, name: str) -> Done[TakenWork]:
+def take_hook(context: Context, name: str, agrees: Callable[[str], bool] = lambda _question: False) -> Done[TakenWork]:
     """Move hook and claim to this worktree in one push, and return everything a local claim needs."""
     tasks: dict[int, Task] = {}
     # The branch by its name, and why it could not be fetched.
@@ -120,6 +121,9 @@ def take_hook(context: Context, name: str) -> Done[TakenWork]:
             _refuse_take_over(context, view, seen, tip, now)
         tasks[issue] = tasks.get(issue) or context.gateway.task(issue)
         refuse_twins(context, issue, but=context.place.root)
+        helps = f"a person may take it off: agent-sync worker cancel {worker} --force"
+        since = seen.hook.task.assigned if seen.hook.task else tip.lease.acquired_at
+        refuse_named_branch(context, tasks[issue], NamedBranch(seen.hook.status.branch, since, helps), agrees)
         order = _hindrance(seen, seen.hook, tasks[issue], tip, now, is_take_over=found.is_take_over)
         if order:
             return order
@@ -137,9 +141,9 @@ def _fetch_notes(context: Context, fetched: dict[str, str]) -> tuple[str, ...]:
     )
 
 
-def take(context: Context, name: str) -> Begun:
+def take(context: Context, name: str, agrees: Callable[[str], bool] = lambda _question: False) -> Begun:
     """Take what hangs on the hook, then claim it here; taking again what one has changes nothing."""
-    done = take_hook(context, name)
+    done = take_hook(context, name, agrees)
     work, notes = done.value, (*done.view.notes, *done.value.notes)
     if work.tip and done.shas:
         # The commit is known once it is written.

@@ -140,6 +140,7 @@ READS = {
                                 "state": "CHANGES_REQUESTED",
                                 "author": {"login": "mona"},
                                 "authorAssociation": "MEMBER",
+                                "authorCanPushToRepository": True,
                             }
                         ]
                     }

@@ -8,7 +8,7 @@ from functools import partial
 
 import click
 
-from agent_sync.cli.asking import is_terminal
+from agent_sync.cli.asking import agrees_here
 from agent_sync.cli.console import working
 from agent_sync.cli.here import context_here, is_session
 from agent_sync.cli.issue_numbers import issue_number, qualified_issue
@@ -96,7 +96,7 @@ def command(
     """
     context = context_here()
     issue = _here(context, issue)
-    agrees = partial(_agrees, yes=yes)
+    agrees = partial(agrees_here, yes=yes)
     wish = Wish(branch, in_worktree=in_worktree, take_over=take_over, local=local, agrees=agrees)
     if dry_run:
         _tell_plan(*_plan(context, wish, issue, take_next=take_next), as_json=as_json)
@@ -251,11 +251,6 @@ def _by_title(context: Context, text: str) -> int:
 def _issue_list(issues: list[BoardIssue]) -> str:
     shown = ", ".join(f"#{issue.number} {quoted(issue.title, limit=60)}" for issue in issues[:MOST_SHOWN])
     return shown + (" …" if len(issues) > MOST_SHOWN else "")
-
-
-def _agrees(question: str, *, yes: bool) -> bool:
-    """Tell whether a human agrees; without a terminal nobody is asked."""
-    return yes or (is_terminal() and click.confirm(question, default=False))
 
 
 def _plan(context: Context, wish: Wish, issue: str | None, *, take_next: bool) -> tuple[list[str], list[str]]:

@@ -12,7 +12,7 @@ from agent_sync.context import Context
 from agent_sync.errors import BadInput, Exit, GitFailed, GitHubDown, Refused
 from agent_sync.gates.pull import base_ref, pull_gate_root, refuse_committed_claim
 from agent_sync.gateway.transport.remotes import base_branch
-from agent_sync.leases.fence import known_loss, push_or_refuse, refuse
+from agent_sync.leases.fence import known_loss, push_or_refuse, refuse, refuse_shared_push
 from agent_sync.leases.words import scope
 from agent_sync.system import clock, git_branches, git_history
 from agent_sync.system.masking import masked
@@ -59,6 +59,7 @@ def command(*, summary: str | None, draft: bool, later: bool, dry_run: bool) -> 
         claim = claim_here(context)
         refuse(context, claim, known_loss(claim), attempted="handing off")
         branch = _branch(context, claim)
+        refuse_shared_push(context, branch)
         _refuse_uncommitted(context)
         head = context.git.head_of(branch)
         if head is None:

@@ -5,9 +5,11 @@ import dataclasses
 import json
 import sys
 from datetime import timedelta
+from functools import partial
 
 import click
 
+from agent_sync.cli.asking import agrees_here
 from agent_sync.cli.console import working
 from agent_sync.cli.here import context_here
 from agent_sync.cli.issue_numbers import issue_number
@@ -101,9 +103,10 @@ def _tell_slung(result: Slung, *, dry_run: bool) -> None:
 
 @command.command("take")
 @click.option("--worker", "name", default="", help="The worker; default: AGENT_SYNC_WORKER, or the one used before.")
+@click.option("--yes", is_flag=True, help="A human agrees to a branch that is not named after the issue.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
-def take(ctx: click.Context, *, name: str, as_json: bool) -> None:
+def take(ctx: click.Context, *, name: str, yes: bool, as_json: bool) -> None:
     """Take the work on this worker's hook: branch, claim file, board, assignment.
 
     Hook and claim are moved before any work begins. Work that was paused, put back, or whose claim has expired in
@@ -125,7 +128,7 @@ def take(ctx: click.Context, *, name: str, as_json: bool) -> None:
     from agent_sync.task.loop import acting_alone
 
     with working("taking the work"), acting_alone(context, "taking work"):
-        begun = taken_from(context, said)
+        begun = taken_from(context, said, partial(agrees_here, yes=yes))
     _refuse_blocked(context, begun)
     click.echo(json.dumps(_values(begun))) if as_json else _tell_taken(begun)
     print_notes(begun.notes, refresh_view(context, asks_github=True))

@@ -6,6 +6,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_sync.errors import Refused
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.lazy_patterns import pattern
 from agent_sync.system.git import Remote
@@ -89,6 +90,19 @@ def base_branch(context: "Context") -> str:
     remotes = context.remotes
     told = (context.git.default_branch(remote) for remote in dict.fromkeys((remotes.base, remotes.push)))
     return context.settings.pr.base or next(filter(None, told), "")
+
+
+def refuse_shared_branch(context: "Context", branch: str, *, default: str = "", attempted: str, helps: str) -> None:
+    """Stop where a task's branch would be the default or the base branch, whose commits need no pull request."""
+    remotes = context.remotes
+    told = [default, *(context.git.default_branch(remote) for remote in (remotes.base, remotes.push))]
+    known = [name for name in told if name] or ["main", "master"]
+    kinds = {"default": known, "base": [context.settings.pr.base]}
+    for kind, names in kinds.items():
+        # Where file names know no case, git takes one for the other.
+        if branch and branch.casefold() in {name.casefold() for name in names if name}:
+            message = f'Branch "{branch}" is the {kind} branch: a task has a branch of its own.'
+            raise Refused(message, attempted=attempted, helps=helps)
 
 
 def _base(context: "Context", choices: RemoteChoices) -> tuple[str, str]:
