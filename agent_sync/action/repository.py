@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from agent_sync.action.inputs import Inputs
+from agent_sync.clients import MARKS
 from agent_sync.context import Context, context_at
 from agent_sync.errors import GitFailed
 from agent_sync.worktree import SETTINGS_NAME, worktree
@@ -28,9 +29,9 @@ def empty_repository(inputs: Inputs, environment: Mapping[str, str]) -> Iterator
 
 def own_environment(inputs: Inputs, environment: Mapping[str, str]) -> dict[str, str]:
     """Return the environment without what points git elsewhere; the runner itself says which server has the token."""
-    kept = {name: value for name, value in environment.items() if name not in {"GIT_DIR", "GIT_WORK_TREE", "GH_REPO"}}
     # It is a person's schedule that frees claims, not an agent.
-    kept.pop("CLAUDECODE", None)
+    left_out = {"GIT_DIR", "GIT_WORK_TREE", "GH_REPO", *MARKS}
+    kept = {name: value for name, value in environment.items() if name not in left_out}
     return kept | {"AGENT_SYNC_GITHUB_URL": inputs.server, "GIT_TERMINAL_PROMPT": "0"}
 
 

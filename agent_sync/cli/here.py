@@ -1,14 +1,19 @@
 """Finds the context and the claim a command works on."""
 
+from collections.abc import Mapping
+
 from agent_sync import settings as settings_file
 from agent_sync.cli.ending import call_at_end, say
+from agent_sync.clients import agent_here, is_claude_code
 from agent_sync.context import Context, context_at
-from agent_sync.errors import AgentSyncError, BadConfig, BadInput
+from agent_sync.errors import AgentSyncError, BadConfig, BadInput, HumansOnly
 from agent_sync.quiet import answer as quiet
 from agent_sync.settings.approvals import held_back_line
 from agent_sync.settings.problems import ignored_line
 from agent_sync.task.claim.model import Claim
 from agent_sync.worktree import Place, place_of
+
+OWN_TERMINAL = "run it in a terminal of your own"
 
 
 def place_here() -> Place:
@@ -49,7 +54,14 @@ def _keep_record(context: Context) -> None:
 
 def is_session(context: Context) -> bool:
     """Tell whether the command runs inside a Claude Code session, whose stop hook does what is left."""
-    return bool(context.environment.get("CLAUDECODE"))
+    return is_claude_code(context.environment)
+
+
+def refuse_agent(environment: Mapping[str, str], may: str, *, attempted: str, helps: str = OWN_TERMINAL) -> None:
+    """Stop a command that only a human may give where an agent gives it."""
+    agent = agent_here(environment)
+    if agent:
+        raise HumansOnly(f"Only a human may {may}, and {agent} runs this command.", attempted=attempted, helps=helps)
 
 
 def refuse_without_board(context: Context) -> None:

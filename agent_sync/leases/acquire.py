@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from agent_sync.clients import agent_here
 from agent_sync.context import Context
 from agent_sync.errors import BadLease, Conflict, GitFailed, LeaseTooNew, LeaseUnsettled, Refused
 from agent_sync.gateway.transport.remotes import base_remote
@@ -69,8 +70,8 @@ class AcquiredLease:
 
 
 def mode_here(environment: Mapping[str, str]) -> LeaseMode:
-    """Return whether a claim made now expires: a session's hooks renew it, a person at a terminal does not."""
-    return LeaseMode.AUTO if environment.get("CLAUDECODE") == "1" else LeaseMode.MANUAL
+    """Return whether a claim made now expires: an agent's hooks renew it, a person at a terminal does not."""
+    return LeaseMode.AUTO if agent_here(environment) else LeaseMode.MANUAL
 
 
 def acquire(context: Context, wish: LeaseWish) -> AcquiredLease:

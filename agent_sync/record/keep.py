@@ -6,6 +6,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
+from agent_sync.clients import agent_here
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError
 from agent_sync.gateway.transport.remotes import base_branch
@@ -108,7 +109,7 @@ def begin_claim(recorder: Recorder, claim: Claim, title: str, *, session_id: str
     recorder.change(lambda record: abandoned_record(record, f"issue #{claim.issue_number} was claimed", now), now)
     named = title or f"Issue #{claim.issue_number}"
     task = TaskStart(named, CLAIM_TO_CLOSE, claim.issue_number, claim.branch, session_id=session_id)
-    if not recorder.environment.get("CLAUDECODE"):
+    if not agent_here(recorder.environment):
         # Whatever a session was asked for, it is not why a person claims an issue.
         Path(spool_file(recorder.place, "on-prompt")).unlink(missing_ok=True)
     return begin_task(recorder, task, now)

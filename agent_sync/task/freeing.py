@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 
+from agent_sync.clients import agent_here
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError, BadInput, Refused
 from agent_sync.lazy_dataclasses import dataclass
-from agent_sync.leases.acquire import conflict, mode_here, take_over_objection, unsettled
+from agent_sync.leases.acquire import conflict, take_over_objection, unsettled
 from agent_sync.leases.claim_refs import transport_here
 from agent_sync.leases.identity import holder_here
 from agent_sync.leases.keeper import LeaseKeeper
@@ -60,7 +61,7 @@ class Freed:
 
 def refuse_in_session(context: Context, *, attempted: str, what: str = "say that a holder has left") -> None:
     """Stop an agent: only a person may decide that a holder has left, or what else takes work away."""
-    if mode_here(context.environment) is LeaseMode.AUTO:
+    if agent_here(context.environment):
         message = f"Only a person may {what}: this is a session of an agent."
         raise Refused(message, attempted=attempted, helps="ask a human to run it in a terminal")
 

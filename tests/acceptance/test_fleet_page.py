@@ -164,4 +164,6 @@ def test_an_agent_gets_no_buttons(theatre):
     inside = replace(theatre.stage, environment=theatre.stage.environment | {"CLAUDECODE": "1"})
     played = inside.command("ui", "--actions", "--no-open")
     assert played.status == 1
-    assert played.stderr.startswith("error[humans-only]: The buttons of the page are a person's word")
+    assert played.stderr.startswith(
+        "error[humans-only]: Only a human may have buttons on the page, and Claude Code runs"
+    )

@@ -102,7 +102,7 @@ def test_successor_continues_on_the_branch_and_the_former_holder_is_refused(thea
         assert "try: agent-sync release" in played.stderr
     values = old.stage.claim()
     assert values["lease"]["lost_to"].startswith('"octo/bob" since')
-    assert old.stage.command("done", "--yes", "--now").status == 3
+    assert old.hook("done", "--yes", "--now", CLAUDECODE="").status == 3
     assert world == new.stage.world()
     assert old.git("rev-parse", BRANCH) != new.git("rev-parse", BRANCH)
     # Whether the loss is known already or not.
@@ -135,7 +135,7 @@ def test_lost_lease_keeps_writes_back(theatre):
     for what, fields in KEPT_BACK.items():
         put_back(old, unaware)
         if what == "close":
-            old.stage.command("done", "--yes")
+            old.hook("done", "--yes", "--later", CLAUDECODE="")
         old.edit_claim(**fields)
         played = with_variables(old, AGENT_SYNC_LEASE_TTL_S="").hook("on-stop", stdin='{"session_id": "s"}')
         assert world == new.stage.world(), what

@@ -267,7 +267,7 @@ STORIES = {
         "retargeted": Row(drift.Retargeted, retargeted, WATCH),
         "issue closed": Row(drift.IssueClosed, act("close_issue", issue=42, by="mona"), SYNC),
         "issue open again": Row(drift.IssueReopened, act("reopen_issue", issue=42), WATCH),
-        "not closed": Row(situations.NotClosed, unmerged, "agent-sync done --yes"),
+        "not closed": Row(situations.NotClosed, unmerged, SYNC),
     },
     "opened again and again": {
         "not opened": Row(situations.NotOpened, empty, HANDOFF),

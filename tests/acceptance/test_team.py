@@ -55,7 +55,7 @@ def play_to_the_end(member, repository):
     pull = stage.claim()["pr_number"]
     stage.act("merge_pull", repo=repository, pull=pull)
     member.hook("on-idle")
-    assert stage.command("done", "--yes").status == 0
+    assert stage.command("done").status == 0
     member.hook("on-stop")
     assert stage.claim() is None
     return pull

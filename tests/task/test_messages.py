@@ -43,11 +43,11 @@ def ci(kind, **numbers):
         ),
         (
             m.not_merged(HELD, pull()),
-            "Issue #42 not closed: PR #107 is open, not merged. `agent-sync done --yes` closes it anyway.",
+            "Issue #42 not closed: PR #107 is open, not merged.",
         ),
         (
             m.not_merged(HELD, None),
-            "Issue #42 not closed: there is no merged PR for it. `agent-sync done --yes` closes it anyway.",
+            "Issue #42 not closed: there is no merged PR for it.",
         ),
         (
             m.github_paused(claim(not_before=NOW + timedelta(minutes=5))),

@@ -2,8 +2,8 @@
 
 import click
 
-from agent_sync.cli.here import context_here, is_session
-from agent_sync.errors import BadInput, HumansOnly
+from agent_sync.cli.here import context_here, refuse_agent
+from agent_sync.errors import BadInput
 
 INSTALL = "pipx install 'agent-sync-github[ui]'"
 
@@ -31,7 +31,6 @@ def command(*, has_actions: bool, port: int, no_open: bool) -> None:
         missing = "The page needs starlette and uvicorn, which are not installed."
         raise BadInput(missing, attempted="starting the page", helps=INSTALL) from error
     context = context_here(keeps_record=False)
-    if has_actions and is_session(context):
-        message = "The buttons of the page are a person's word: --actions is not for an agent's session."
-        raise HumansOnly(message, attempted="starting the page", helps="run it in a terminal of your own")
+    if has_actions:
+        refuse_agent(context.environment, "have buttons on the page", attempted="starting the page")
     serve(context, port=port, has_actions=has_actions, opens=not no_open, tell=click.echo)

@@ -9,7 +9,8 @@ import click
 from agent_sync.cli.console import working
 from agent_sync.cli.fleet.lanes import drawn, head_line, plain_lines
 from agent_sync.cli.fleet.watched_rounds import wait, watched_rounds
-from agent_sync.cli.here import context_here, is_session
+from agent_sync.cli.here import context_here
+from agent_sync.clients import agent_here
 from agent_sync.context import Context
 from agent_sync.fleet.view import FleetView
 from agent_sync.system import clock
@@ -38,7 +39,7 @@ def command(*, everywhere: bool, once: bool, as_values: bool) -> None:
     """
     context = context_here(keeps_record=False)
     # A tool call of an agent would never end.
-    if not once and not is_session(context):
+    if not once and not agent_here(context.environment):
         watch(context, everywhere=everywhere, as_values=as_values)
         return
     # Loaded here: the process that stays needs neither GitHub's client nor the task loop.

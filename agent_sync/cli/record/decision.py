@@ -2,10 +2,10 @@
 
 import click
 
-from agent_sync.cli.here import context_here
+from agent_sync.cli.here import context_here, refuse_agent
 from agent_sync.cli.record.recorded import record_here, tell_standing
 from agent_sync.context import Context
-from agent_sync.errors import HumansOnly, IllegalMove
+from agent_sync.errors import IllegalMove
 from agent_sync.record import keep as recording
 from agent_sync.record.machine import by_hand
 from agent_sync.record.machine.progress import abandoned_record, readable_text
@@ -82,8 +82,8 @@ def _decidable(*, yes: bool, command: str) -> Context:
     """Return the context where a human may decide; who works for an agent is not one."""
     context = context_here()
     record = record_here(context).record
-    if context.environment.get("CLAUDECODE") and not yes and record.state is RecordState.AWAITING_HUMAN:
-        message = "Only a human may decide this, and this is an agent's session."
+    if not yes and record.state is RecordState.AWAITING_HUMAN:
         helps = f"ask the human; once they have decided: agent-sync {command} --yes"
-        raise HumansOnly(message, attempted=f"deciding about task {record.task_id}", helps=helps)
+        attempted = f"deciding about task {record.task_id}"
+        refuse_agent(context.environment, "decide this", attempted=attempted, helps=helps)
     return context

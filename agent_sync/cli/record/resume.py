@@ -6,6 +6,7 @@ from agent_sync.cli.here import context_here
 from agent_sync.cli.record.recorded import record_here, task_here, tell_standing
 from agent_sync.cli.record.start import begin, refuse_second, tell_begun
 from agent_sync.cli.telling import next_line
+from agent_sync.clients import agent_here
 from agent_sync.context import Context
 from agent_sync.errors import IllegalMove
 from agent_sync.record import keep as recording
@@ -42,7 +43,7 @@ def command(*, reopen: str) -> None:
     before = record_here(context).record
     _warn_of_other(context, before)
     # Whoever reads only now that a human is waited for has not answered yet; and an agent is none.
-    is_answer = before.state is RecordState.AWAITING_HUMAN and not context.environment.get("CLAUDECODE")
+    is_answer = before.state is RecordState.AWAITING_HUMAN and not agent_here(context.environment)
     recover(context)
     now = clock.now()
     # A start that was killed half-way is finished first.

@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from agent_sync import settings as settings_file
-from agent_sync.cli.here import place_here
-from agent_sync.errors import BadConfig, BadInput, HumansOnly
+from agent_sync.cli.here import place_here, refuse_agent
+from agent_sync.errors import BadConfig, BadInput
 from agent_sync.settings import LoadedSettings, Origin
 from agent_sync.settings.approvals import Approvals
 from agent_sync.settings.authority import needs_approval
@@ -89,11 +89,8 @@ def set_one(key: str, value: str, *, for_user: bool) -> None:
     place, environment = place_here(), settings_file.environment()
     table, name = key.split(".")
     read = from_text(table, name, value)
-    if environment.get("CLAUDECODE") and (for_user or needs_approval(key, read)):
-        message = (
-            f"Only a human may set {key} {'for the user' if for_user else 'to this'}: an agent's session is asking."
-        )
-        raise HumansOnly(message, attempted=f"setting {key}", helps="run it in a terminal of your own")
+    if for_user or needs_approval(key, read):
+        refuse_agent(environment, f"set {key}{' for the user' if for_user else ''}", attempted=f"setting {key}")
     file = user_file(environment) if for_user else Path(place.settings_file)
     if file is None:
         raise BadConfig("There is no home directory, so no file of your own.", helps="set HOME or XDG_CONFIG_HOME")

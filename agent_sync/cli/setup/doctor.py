@@ -8,8 +8,8 @@ import click
 
 from agent_sync import settings as settings_file
 from agent_sync.cli.asking import tell_done
-from agent_sync.cli.here import place_here
-from agent_sync.errors import BadConfig, Exit, HumansOnly
+from agent_sync.cli.here import place_here, refuse_agent
+from agent_sync.errors import BadConfig, Exit
 from agent_sync.setup.doctor.checkup import check_all
 from agent_sync.setup.doctor.repair import repair
 from agent_sync.setup.doctor.result import Mark, Result
@@ -72,9 +72,7 @@ def command(ctx: click.Context, *, as_json: bool, live: bool, fix: bool) -> None
 
 def _fix(place: Place, environment: Mapping[str, str]) -> InstallPlan:
     """Write what is missing; trouble with a file of the user's is said, and then nothing is written."""
-    if environment.get("CLAUDECODE"):
-        message = "Only a human may have hooks and rules written, and an agent's session is asking."
-        raise HumansOnly(message, attempted="repairing the set-up", helps="run it in a terminal of your own")
+    refuse_agent(environment, "have hooks and rules written", attempted="repairing the set-up")
     try:
         return repair(place, environment)
     except BadConfig as error:

@@ -10,8 +10,8 @@ import click
 
 from agent_sync import settings as settings_file
 from agent_sync.cli.asking import is_terminal
-from agent_sync.cli.here import place_here
-from agent_sync.errors import BadConfig, BadInput, HumansOnly
+from agent_sync.cli.here import place_here, refuse_agent
+from agent_sync.errors import BadConfig, BadInput
 from agent_sync.settings.approvals import ApprovalRequest, Approvals
 from agent_sync.system import clock
 from agent_sync.task.decision.outside_text import UNSEEN
@@ -49,9 +49,7 @@ def command(*, show: bool, revoke: bool, yes: bool, as_json: bool) -> None:
         loaded = settings_file.load(place, environment)
         _show(loaded.approved, loaded.held_back, as_json=as_json)
         return
-    if environment.get("CLAUDECODE"):
-        message = "Only a human may approve what a repository asks for, and an agent's session is asking."
-        raise HumansOnly(message, attempted="approving settings", helps="run it in a terminal of your own")
+    refuse_agent(environment, "approve what a repository asks for", attempted="approving settings")
     if revoke:
         count = Approvals(place).revoke()
         click.echo(f"Revoked {count} approval{'' if count == 1 else 's'} of this clone.")

@@ -9,9 +9,10 @@ import click
 
 from agent_sync.cli.console import working
 from agent_sync.cli.fleet.fleet import show_all
-from agent_sync.cli.here import context_here, is_session
+from agent_sync.cli.here import context_here
 from agent_sync.cli.record.hook_views import RecordView, record_seen
 from agent_sync.cli.telling import next_line, situation_values
+from agent_sync.clients import agent_here
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError
 from agent_sync.events.parts.briefing import head_line
@@ -62,7 +63,7 @@ def command(*, as_json: bool, watch: bool, everywhere: bool, offline: bool) -> N
         return
     context = context_here()
     # A tool call of an agent would never end.
-    is_watching = watch and not is_session(context)
+    is_watching = watch and not agent_here(context.environment)
     instead_of_watch = _WATCHING if is_watching else _NOT_WATCHED if watch else ""
     while True:
         _show(context, as_json=as_json, offline=offline, instead_of_watch=instead_of_watch)
@@ -74,7 +75,7 @@ def command(*, as_json: bool, watch: bool, everywhere: bool, offline: bool) -> N
 
 
 def _show_fleet(context: Context, *, as_json: bool, watches: bool) -> None:
-    if not watches or is_session(context):
+    if not watches or agent_here(context.environment):
         show_all(context, as_json=as_json)
         return
     from agent_sync.cli.fleet.watch import watch

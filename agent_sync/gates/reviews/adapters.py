@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
 
+from agent_sync.clients import MARKS
 from agent_sync.gates.config.model import AdapterOptions
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.quiet import answer as quiet
@@ -12,7 +13,7 @@ from agent_sync.quiet import answer as quiet
 ROOT = "{root}"
 # Every hook command of ours ends at once where this is set; the second is agent-gauntlet's own.
 # A reviewer is a session of its own, not a part of the one whose hook started it.
-_OUTER = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_PROJECT_DIR")
+_OUTER = frozenset({*MARKS, "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_PROJECT_DIR"})
 
 
 @dataclass(frozen=True)

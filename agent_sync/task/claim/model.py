@@ -182,7 +182,7 @@ class Claim(Model, is_strict=True):
     # Ours, written only when they say something.
     closed_unmerged: Annotated[bool, Field(description="The pull request was closed without merging")] = False
     close_unmerged: Annotated[
-        bool, Field(description="A human said `done --yes`; counts only as that command has recorded it")
+        bool, Field(description="A human said `done --unmerged`; counts only as that command has recorded it")
     ] = False
     draft: Annotated[bool, Field(description="Open the pull request as a draft")] = False
     not_before: Annotated[MomentOrNever, Field(description="GitHub asked not to be called before")] = None

@@ -211,7 +211,7 @@ def pull_reopened(pull: Pull) -> Notice:
 def not_merged(claim: Claim, pull: Pull | None) -> Notice:
     """Done was said, and the work is not in."""
     which = f"PR #{pull.number} is {pull.state.value}, not merged" if pull else "there is no merged PR for it"
-    text = f"Issue #{claim.issue_number} not closed: {which}. `agent-sync done --yes` closes it anyway."
+    text = f"Issue #{claim.issue_number} not closed: {which}."
     state = pull.state.value if pull else "none"
     return Notice(f"not-merged:{_identity(claim)}:{state}", text, for_agent=True)
 

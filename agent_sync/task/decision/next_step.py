@@ -130,7 +130,7 @@ def next_step(stands: Situation) -> NextStep:  # noqa: PLR0912  # one arm for ea
         case Closing(issue):
             return NextStep(f"Issue #{issue} will be closed when this turn ends.", SYNC)
         case NotClosed(_, reason):
-            return NextStep(_text(reason), "agent-sync done --yes")
+            return NextStep(_text(reason), SYNC)
         case OnHook(issue, worker):
             said = f"Issue #{issue} was left on the hook of {quoted(worker)}; `agent-sync worker take` resumes it."
             return NextStep(said, "agent-sync worker take")

@@ -3,10 +3,10 @@
 from dataclasses import replace
 from datetime import datetime
 
+from agent_sync.clients import agent_here
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError, BadInput, HookBusy, Refused
 from agent_sync.lazy_dataclasses import dataclass
-from agent_sync.leases.acquire import mode_here
 from agent_sync.leases.identity import holder_here, worktree_id
 from agent_sync.leases.model import LeaseMode, LeaseState, Tip
 from agent_sync.leases.words import holder_name
@@ -66,7 +66,7 @@ def cancel_work(context: Context, name: str, reason: str, *, force: bool, dry_ru
 
 
 def _refuse(context: Context, seen: HookSeen, hook: WorkHook, tip: Tip | None, *, force: bool) -> None:
-    is_session = mode_here(context.environment) is LeaseMode.AUTO
+    is_session = bool(agent_here(context.environment))
     is_taken = hook.state is WorkState.IN_PROGRESS
     if is_taken and not force:
         who = holder_name(tip.lease) if tip else "nobody that is known"
