@@ -14,6 +14,8 @@ SPOKEN = ("on-stop", "on-prompt")
 SHORT = ("gate", "gauntlet")
 # Those that are not parsed: with an option they are commands like the others.
 PLAIN = ("run", "detect")
+# Where the client says that a hook is its plugin's.
+PLUGIN = "CLAUDE_PLUGIN_ROOT"
 # What Claude Code runs: it must never fail.
 RUN_BY_CLIENT = (*HOOKS, END, "statusline", "stop-hook")
 
@@ -124,9 +126,12 @@ def plain_gate(name: str) -> None:
 
 def is_registered_twice() -> bool:
     """Tell whether the plugin of Claude Code runs a hook that a settings file registers as well: that one answers."""
-    if not os.environ.get("CLAUDE_PLUGIN_ROOT"):
+    if not os.environ.get(PLUGIN):
         return False
-    from agent_sync.quiet import plugin
+    from agent_sync.quiet import answer as quiet, plugin
+
+    if quiet.is_named_by_checkout((PLUGIN,)) and is_exported():
+        return False
 
     found = plugin.is_registered(sys.argv[1])
     if found is None:
@@ -134,6 +139,15 @@ def is_registered_twice() -> bool:
 
         found = is_registered(sys.argv[1])
     return found
+
+
+def is_exported() -> bool:
+    """Tell whether a settings file of the checkout has named the plugin's directory, which would silence every hook."""
+    from agent_sync.quiet import answer as quiet
+    from agent_sync.settings.sources import set_by_checkout
+
+    project = os.environ.get("CLAUDE_PROJECT_DIR", "")
+    return PLUGIN in set_by_checkout(os.environ, quiet.checkout_roots(project))
 
 
 def end() -> None:

@@ -1,6 +1,7 @@
 """The command line: finds commands in the table, and runs the one that the arguments name."""
 
 import importlib
+import os
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
@@ -11,6 +12,7 @@ from agent_sync.cli.common_options import with_common_options
 from agent_sync.cli.ending import run_and_leave
 from agent_sync.cli.table import COMMANDS, HOOK_COMMANDS, front, location
 from agent_sync.errors import Exit
+from agent_sync.quiet import answer as quiet
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -109,9 +111,16 @@ def _show_fleet(ctx: click.Context) -> None:
     show_all(context_here(keeps_record=False), as_json=False)
 
 
+# What a shell sets to have its words completed.
+VARIABLE = "_AGENT_SYNC_COMPLETE"
+
+
 def run() -> NoReturn:
     """Run the command line and leave with its exit code."""
     reply = None
+    if VARIABLE in os.environ and quiet.is_named_by_checkout((VARIABLE,)):
+        # A checkout's word: it would turn every command into a completion script.
+        del os.environ[VARIABLE]
     if _wants_json(sys.argv[1:]):
         from agent_sync.cli.json_reply import JsonReply
 

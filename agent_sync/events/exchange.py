@@ -36,7 +36,7 @@ def parse(trigger: Trigger, raw: bytes) -> HookEvent | None:
         return None
     return HookEvent(
         trigger=trigger,
-        cwd=_text(values.get("cwd")),
+        cwd=_path(values.get("cwd")),
         session_id=_text(values.get("session_id")),
         prompt_id=_text(values.get("prompt_id")),
         is_continuation=values.get("stop_hook_active") is True,
@@ -69,7 +69,13 @@ def _running_subagents(tasks: object) -> int:
 
 
 def _text(value: object) -> str:
-    return value if isinstance(value, str) and "\0" not in value else ""
+    """Return a text; half a character, which no file can hold, as a question mark."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) and "\0" not in value else ""
+
+
+def _path(value: object) -> str:
+    text = _text(value)
+    return text if text == value else ""
 
 
 @dataclass(frozen=True)

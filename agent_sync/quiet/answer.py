@@ -38,7 +38,7 @@ def is_nested() -> bool:
 
     A checkout's own settings could set the marker to switch the gates off; then only the full run can tell.
     """
-    return has_marker(os.environ) and not _is_named_by_checkout()
+    return has_marker(os.environ) and not is_named_by_checkout(NESTED)
 
 
 def has_marker(environment: "Mapping[str, str]") -> bool:
@@ -46,15 +46,21 @@ def has_marker(environment: "Mapping[str, str]") -> bool:
     return any(environment.get(name) for name in NESTED)
 
 
-def _is_named_by_checkout() -> bool:
-    """Tell whether a settings file of the checkout may have set the marker; an escaped name counts as one."""
-    where = place.worktree(process_dir())
-    roots = [os.environ.get("CLAUDE_PROJECT_DIR", ""), where.root if where else ""]
-    for path in (os.path.join(root, name) for root in roots if root for name in place.CLAUDE_SETTINGS):
+def is_named_by_checkout(variables: "tuple[str, ...]") -> bool:
+    """Tell whether a settings file of the checkout may have set one of these; an escaped name counts as one."""
+    roots = checkout_roots(os.environ.get("CLAUDE_PROJECT_DIR", ""))
+    for path in (os.path.join(root, name) for root in roots for name in place.CLAUDE_SETTINGS):
         text = read_plain(path, may_be_link=True)
-        if "\\u" in text or any(name in text for name in NESTED):
+        if "\\u" in text or any(name in text for name in variables):
             return True
     return False
+
+
+def checkout_roots(project: str) -> "list[str]":
+    """Return where the settings files of the checkout may be: the client's project, and the worktree with its clone."""
+    where = place.worktree(process_dir())
+    found = [project, where.root if where else "", os.path.dirname(where.common_dir) if where else ""]
+    return [root for root in found if root]
 
 
 class Stamp:

@@ -43,6 +43,9 @@ _NAMES = frozenset(
         "ALL_PROXY",
         "REQUESTS_CA_BUNDLE",
         "CURL_CA_BUNDLE",
+        # These would silence the hooks, and turn every command into a completion script.
+        "CLAUDE_PLUGIN_ROOT",
+        "_AGENT_SYNC_COMPLETE",
     }
 )
 
@@ -150,6 +153,20 @@ def set_by_checkout(environment: Mapping[str, str], directories: Iterable[str]) 
         for name in CLAUDE_SETTINGS:
             content = _content(Path(directory) / name)
             found |= dict.fromkeys(_variables_named_in(content, environment), name) if content else {}
+    return found
+
+
+def named_in_checkout(directories: Iterable[str]) -> dict[str, str]:
+    """Return the variables that only the user may set and that a settings file in these directories sets; and where."""
+    found: dict[str, str] = {}
+    for directory in dict.fromkeys(filter(None, directories)):
+        for file in CLAUDE_SETTINGS:
+            try:
+                values = json.loads(_content(Path(directory) / file) or b"{}")
+            except (ValueError, RecursionError):
+                continue
+            given = values.get("env") if isinstance(values, dict) else None
+            found |= {name: file for name in given or () if isinstance(given, dict) and matters(name)}
     return found
 
 

@@ -69,6 +69,7 @@ def test_state_is_private_under_an_open_umask(scenery):
     assert open_to_others(git_dir, atlas) == {}
     # What git makes for a command shows that the umask is open there.
     assert mode(scenery.root / ".git" / "refs" / "heads" / "claude") == 0o777
+    assert mode(scenery.root / "gauntlet_logs") == 0o755
     # What belongs to the repository is as open as the umask wants it.
     assert mode(scenery.root / ".agent-claim.json") == 0o644
     scenery.command("done")

@@ -1,5 +1,7 @@
 """What reviewers read: the pull request's title and body, on the local GitHub with real commands."""
 
+import json
+
 import pytest
 
 from agent_sync.system.git import Git
@@ -95,3 +97,14 @@ def test_long_summary_is_cut(claimed):
     claimed.hook("on-stop")
     assert (len(body(claimed)) <= 65_536, len(claimed.pulls()[0]["title"])) == (True, 256)
     assert "The rest was cut" in body(claimed)
+
+
+def test_settings_of_a_branch_close_no_issue(claimed):
+    """A line of the checklist or the test plan that says it closes an issue closes none when the work is merged."""
+    lines = ["Closes #40", "fixes: octo/demo#41 `and` resolves octo/demo#43"]
+    configure(claimed, f"[pr]\nchecklist = {json.dumps(lines)}\ntest_plan = {json.dumps(lines)}\n")
+    assert claimed.stage.command("handoff").status == 0
+    text = body(claimed)
+    assert "- [ ] Closes `#40`" in text
+    claimed.stage.act("merge_pull", pull=45, method="merge")
+    assert [claimed.issue(number)["state"] for number in (40, 41, 43)] == ["open"] * 3

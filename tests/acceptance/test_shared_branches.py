@@ -147,3 +147,13 @@ def test_no_hook_pushes_the_default_branch(theatre):
     theatre.edit_claim(branch="main", phase="ready_for_pr", summary="x")
     assert 'Branch "main" is the default branch' in human(theatre.hook("on-stop"))
     assert heads(theatre)["refs/heads/main"] == before["refs/heads/main"]
+
+
+def test_worker_show_makes_hidden_characters_visible(theatre):
+    """What turns the direction of text around in a hook is shown as an escape."""
+    title = "Fix \u202ethis"
+    theatre.stage.act("add_issue", title=title, status="Todo")
+    assert theatre.hook("worker", "sling", "45", "main/w1").status == 0
+    assert title in json.loads(theatre.hook("worker", "show", "main/w1", "--json").stdout)["task"]["input"].values()
+    shown = theatre.hook("worker", "show", "main/w1").stdout
+    assert "\u202e" not in shown

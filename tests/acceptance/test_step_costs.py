@@ -26,7 +26,7 @@ BUDGETS = {
     "idle inside the backoff": (302, 1, 0),
     "idle inside the backoff, again": (38, 0, 0),
     "status": (384, 4, 0),
-    "worker list": (402, 5, 1),
+    "worker list": (403, 5, 1),
     "record status": (311, 1, 0),
     "idle that finds it merged": (305, 2, 12),
     "done": (301, 1, 6),

@@ -230,3 +230,35 @@ def test_a_checkout_cannot_silence_the_hooks(victim):
             assert said.startswith(f"agent-sync ignores {marker} in .claude/settings.json"), spelled
             other = event(victim, "session-start", session=f"{spelled} 2")
             assert victim.hook("session-start", stdin=other, **{marker: "2"}).stdout == "", spelled
+
+
+def test_a_checkout_cannot_pass_for_the_plugin(victim):
+    """A hook that a settings file registers still answers where the checkout exports the plugin's variable."""
+    for spelled in ("CLAUDE_PLUGIN_ROOT", "\\u0043LAUDE_PLUGIN_ROOT"):
+        registered = (
+            '{"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "agent-sync session-start"}]}]}'
+        )
+        brought(victim, ".claude/settings.json", f'{registered}, "env": {{"{spelled}": "x"}}}}')
+        start = event(victim, "session-start", session=spelled)
+        said = human(victim.hook("session-start", stdin=start, CLAUDE_PLUGIN_ROOT="x"))
+        assert said.startswith("agent-sync ignores CLAUDE_PLUGIN_ROOT in .claude/settings.json"), spelled
+        other = event(victim, "session-start", session=f"{spelled} 2")
+        assert victim.hook("session-start", stdin=other, CLAUDE_PLUGIN_ROOT="/plugins/agent-sync").stdout == "", spelled
+        shown = victim.hook("doctor").stdout
+        assert ".claude/settings.json exports CLAUDE_PLUGIN_ROOT, which only you may set" in shown, spelled
+
+
+def test_a_checkout_cannot_turn_commands_into_completion(victim):
+    """The variable of a shell's completion counts from the shell, not from the checkout's settings."""
+    brought(victim, ".claude/settings.json", '{"env": {"_AGENT_SYNC_COMPLETE": "bash_source"}}')
+    played = victim.hook("config", "get", "git.remote", _AGENT_SYNC_COMPLETE="bash_source")
+    assert (played.status, played.stdout) == (0, "origin")
+
+
+def test_bytes_that_are_no_text_are_refused(victim):
+    """What is not UTF-8 gets into no settings file, and half a character in a hook's input does no harm."""
+    refused = victim.hook("config", "set", "board.ready", os.fsdecode(b"\xff"))
+    assert (refused.status, "is not UTF-8 text" in refused.stderr) == (2, True)
+    for hook in HOOKS:
+        played = victim.hook(hook, stdin='{"cwd": "\\ud800", "session_id": "\\ud800", "prompt": "\\udfff"}')
+        assert (played.status, "unexpected" in played.stdout) == (0, False), hook

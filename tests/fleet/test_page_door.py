@@ -68,3 +68,14 @@ def test_who_may_act(keys, method, left_out, is_allowed):
     """Only the page itself, only by a request that no form can make, and only where actions were asked for."""
     headers = {name: value for name, value in (IN | ACT).items() if name != left_out}
     assert (refusal(keys, method, "/place/task/42/act", headers) is None) is is_allowed
+
+
+def test_odd_bytes_and_endless_numbers_are_refused():
+    """A key that is not ASCII, and a number that cannot be read, get an ordinary refusal."""
+    headers = IN | ACT | {"x-agent-sync-key": "\xff"}
+    refused = refusal(ACTING, "POST", "/place/task/42/act", headers)
+    assert refused is not None
+    assert refused.status == HTTPStatus.FORBIDDEN
+    refused = refusal(KEYS, "GET", f"/place/task/{'9' * 5000}.json", IN)
+    assert refused is not None
+    assert refused.status == HTTPStatus.NOT_FOUND

@@ -284,3 +284,10 @@ def test_unreadable_file(tmp_path):
     """A directory in the place of the file is a problem, not a crash."""
     (tmp_path / ".gauntlet" / "config.yml").mkdir(parents=True)
     assert "cannot be read" in str(load_project(Path(tmp_path)).errors[0])
+
+
+def test_a_key_that_is_too_long_is_a_listed_problem(tmp_path):
+    """What only the reader that knows lines refuses is noted once, and raises nothing."""
+    loaded = load(tmp_path, **{".gauntlet/config.yml": f"{MINIMAL}{'k' * 2000}: 1\n"})
+    assert [line.partition(": ")[0] for line in said(loaded)].count("config.yml:3") >= 1
+    assert sum("is not valid YAML" in line for line in said(loaded)) == 1

@@ -87,6 +87,8 @@ def set_one(key: str, value: str, *, for_user: bool) -> None:
     """
     _refuse_unknown(key)
     place, environment = place_here(), settings_file.environment()
+    if value.encode("utf-8", "replace").decode() != value:
+        raise BadInput(f"The value for {key} is not UTF-8 text.", attempted=f"setting {key}", helps="type it again")
     table, name = key.split(".")
     read = from_text(table, name, value)
     if for_user or needs_approval(key, read):

@@ -1,7 +1,5 @@
 """`agent-sync done`: record a human's consent to close the issue."""
 
-import shutil
-
 import click
 
 from agent_sync.cli.here import claim_here, context_here, is_session, refuse_agent
@@ -79,6 +77,8 @@ def _helps(context: Context, pull: Pull | None) -> str:
     """Return how the work gets merged: by a person, or after a handoff where there is nothing to merge."""
     if pull is None or pull.state is not PullState.OPEN:
         return "agent-sync handoff"
+    import shutil
+
     if agent_here(context.environment) or shutil.which("gh", path=context.environment.get("PATH")) is None:
         return f"a human merges {pull.url}, then agent-sync done"
     return f"gh pr merge {pull.url}"

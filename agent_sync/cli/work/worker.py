@@ -9,7 +9,6 @@ from functools import partial
 
 import click
 
-from agent_sync.cli.asking import agrees_here
 from agent_sync.cli.console import working
 from agent_sync.cli.here import context_here
 from agent_sync.cli.issue_numbers import issue_number
@@ -125,6 +124,7 @@ def take(ctx: click.Context, *, name: str, yes: bool, as_json: bool) -> None:
         click.echo("  try: agent-sync worker take --worker pool/worker", err=True)
         ctx.exit(Exit.OK)
     # Only here: the views need none of it.
+    from agent_sync.cli.asking import agrees_here
     from agent_sync.task.loop import acting_alone
 
     with working("taking the work"), acting_alone(context, "taking work"):

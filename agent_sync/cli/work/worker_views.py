@@ -17,7 +17,7 @@ from agent_sync.leases.model import Tip
 from agent_sync.leases.results import Unreadable
 from agent_sync.leases.words import span
 from agent_sync.system import clock
-from agent_sync.task.decision.outside_text import one_line, quoted
+from agent_sync.task.decision.outside_text import escaped, one_line, quoted
 from agent_sync.work.forge import refresh_view
 from agent_sync.work.hook.model import WorkHook
 from agent_sync.work.hook.names import WorkerName, worker_named
@@ -121,7 +121,8 @@ def show(ctx: click.Context, worker: str | None, *, as_json: bool) -> None:
         click.echo(_line(row))
         for key, value in values.items():
             if value and key != "worker":
-                click.echo(f"  {key}: {json.dumps(value, ensure_ascii=False, sort_keys=True)}")
+                shown = json.dumps(value, ensure_ascii=False, sort_keys=True)
+                click.echo(f"  {key}: {escaped(shown, limit=10 * len(shown))}")
         for text in wrong:
             click.echo(f"  ✗ {text}")
     print_notes(view.notes, refresh_view(context))

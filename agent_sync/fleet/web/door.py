@@ -24,6 +24,8 @@ HEADERS = {
     "Cross-Origin-Embedder-Policy": "require-corp",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
+# No page of ours has a longer one, and a number of thousands of digits cannot be read.
+LONGEST_PATH = 200
 _READING = frozenset({"GET", "HEAD"})
 
 
@@ -82,7 +84,7 @@ def refusal(keys: DoorKeys, method: str, path: str, headers: dict[str, str]) -> 
         return Refusal(HTTPStatus.FORBIDDEN, "Requests of other sites are refused.")
     if path != ENTER and not secrets.compare_digest(_cookie(keys, headers), keys.cookie):
         return Refusal(HTTPStatus.FORBIDDEN, LINK)
-    if path != ENTER and (not path.startswith(keys.prefix) or ".." in path):
+    if path != ENTER and (not path.startswith(keys.prefix) or ".." in path or len(path) > LONGEST_PATH):
         return Refusal(HTTPStatus.NOT_FOUND, "There is no such page.")
     return _method_refusal(keys, method, headers)
 
@@ -93,7 +95,7 @@ def _method_refusal(keys: DoorKeys, method: str, headers: dict[str, str]) -> Ref
     if method != "POST" or not keys.has_actions:
         return Refusal(HTTPStatus.METHOD_NOT_ALLOWED, "This page only shows.")
     is_json = headers.get("content-type", "").partition(";")[0].strip() == "application/json"
-    is_ours = secrets.compare_digest(headers.get("x-agent-sync-key", ""), keys.action_key)
+    is_ours = secrets.compare_digest(headers.get("x-agent-sync-key", "").encode(), keys.action_key.encode())
     if not is_json or not is_ours or "origin" not in headers:
         return Refusal(HTTPStatus.FORBIDDEN, "Only this page may act.")
     return None

@@ -40,6 +40,7 @@ class ConfigText:
         self.notes = notes
         self._document = document
         self._offset = offset
+        self._is_refused = False
 
     def __contains__(self, key: str) -> bool:
         return isinstance(self._document.values, dict) and key in self._document.values
@@ -71,7 +72,15 @@ class ConfigText:
         return found
 
     def _line(self, path: KeyPath) -> int:
-        return self._document.line_of(path) + self._offset
+        try:
+            return self._document.line_of(path) + self._offset
+        except BadYaml as error:
+            # Only the library that knows lines refuses it, as other readers of YAML would.
+            line = error.line + self._offset
+            if not self._is_refused:
+                self._is_refused = True
+                self.notes.error(self.file, line, f"is not valid YAML: {error}")
+            return line
 
     def _note(self, path: KeyPath, kind: str, given: Any, context: dict[str, Any]) -> None:
         path = _place(self._document.values, path, with_last=kind == "missing")

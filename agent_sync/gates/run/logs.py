@@ -52,7 +52,7 @@ class LogDir:
             # Nothing is made or written there before it is refused.
             self.refuse_foreign(repo)
         if not self.path.is_dir():
-            self.path.mkdir(parents=True, exist_ok=True)
+            files.make_directory(self.path, mode=0o755)
         if not self._is_marked() and self._is_like_ours():
             # In one step: half a mark would make the directory a stranger's for good.
             files.write_atomic(self.path / MARKER, MARK.encode(), mode=0o644, after_cut=AfterPowerCut.EITHER)

@@ -37,7 +37,7 @@ def check_all(place: Place, environment: Mapping[str, str], *, live: bool = Fals
         yield skip("github", "not asked, because the settings cannot be read")
     else:
         yield worktree.check_settings(place, loaded)
-        yield worktree.check_trust(loaded)
+        yield worktree.check_trust(place, loaded)
         yield from _record(context)
         yield from _github(context)
         if live:

@@ -5,6 +5,7 @@ from pathlib import Path
 from agent_sync.errors import AgentSyncError
 from agent_sync.settings import LoadedSettings
 from agent_sync.settings.approvals import held_back_line, printable
+from agent_sync.settings.sources import named_in_checkout
 from agent_sync.setup.doctor.result import Result, fail, ok, warn
 from agent_sync.system import git_branches
 from agent_sync.system.git import Git
@@ -61,10 +62,17 @@ def check_settings(place: Place, loaded: LoadedSettings | AgentSyncError) -> Res
     return ok("settings", f"{SETTINGS_NAME} can be read")
 
 
-def check_trust(loaded: LoadedSettings) -> Result:
+def check_trust(place: Place, loaded: LoadedSettings) -> Result:
     """Check whether the repository's files ask for something that the user has not approved."""
     if loaded.held_back:
         return warn("trust", held_back_line(loaded.held_back), "agent-sync trust --show, then agent-sync trust")
+    named = named_in_checkout((place.root, str(Path(place.common_dir).parent)))
+    approved = {one.variable for one in loaded.approved}
+    exported = {printable(name): file for name, file in named.items() if name not in approved}
+    if exported:
+        where = " and ".join(dict.fromkeys(exported.values()))
+        says = f"{where} exports {', '.join(exported)}, which only you may set: agent-sync ignores it"
+        return warn("trust", says, f"remove it from `env` in {where}")
     if loaded.approved:
         keys = ", ".join(dict.fromkeys(printable(one.key) for one in loaded.approved))
         return ok("trust", f"you approved {keys} for this clone")

@@ -31,6 +31,8 @@ _SUMMARY_HEADING = pattern(
     r"^#{1,6}[ \t].*\b(?:summary|description|describe|what|changes|overview|purpose)\b.*$", re.IGNORECASE | re.MULTILINE
 )
 _MARKDOWN = pattern(r"[#@<>`&*_\[\]]|\bGH-\d", re.IGNORECASE)
+_CLOSING = pattern(r"\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)\b", re.IGNORECASE)
+_REFERENCE = pattern(r"\S*(?:#|GH-|/issues/|/pull/)\d+\S*", re.IGNORECASE)
 _WORD = pattern(r"[a-z]{3,}")
 # Words that say nothing about which gate proves a box.
 _GENERIC = frozenset({"check", "review", "run", "pas", "passe", "gate", "the", "all"})
@@ -134,8 +136,15 @@ def _checklist(settings: PullSettings) -> tuple[str, ...]:
 
 
 def _boxes(heading: str, texts: tuple[str, ...], passed: tuple[str, ...] = ()) -> str:
-    lines = (f"- [{'x' if _is_proven(text, passed) else ' '}] {text}" for text in texts)
+    lines = (f"- [{'x' if _is_proven(text, passed) else ' '}] {_unclosing(text)}" for text in texts)
     return f"## {heading}\n\n" + "\n".join(lines) if texts else ""
+
+
+def _unclosing(text: str) -> str:
+    """Return a line of the settings in which no word closes an issue: what it refers to stands in code."""
+    if not _CLOSING.search(text):
+        return text
+    return _REFERENCE.sub(lambda found: f"`{found[0]}`", text.replace("`", "'"))
 
 
 def _is_proven(box: str, passed: tuple[str, ...]) -> bool:

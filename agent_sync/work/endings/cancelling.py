@@ -8,7 +8,7 @@ from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError, BadInput, HookBusy, Refused
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.identity import holder_here, worktree_id
-from agent_sync.leases.model import LeaseMode, LeaseState, Tip
+from agent_sync.leases.model import LeaseState, Tip
 from agent_sync.leases.words import holder_name
 from agent_sync.task.decision.decide import card_change
 from agent_sync.task.decision.facts import Card
