@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from agent_sync.gateway.transport.remotes import Remotes
     from agent_sync.record.disk.recorder import Recorder
     from agent_sync.task.claim.model import Claim
+    from agent_sync.task.decision.facts import Beside
     from agent_sync.task.decision.tasks import BoardSeen
 
 Connect = Callable[["Context"], "Gateway"]
@@ -53,6 +54,8 @@ class Context:
     board_ahead: "Callable[[], BoardSeen | None] | None" = None
     # Returns when a look that the watchers of a clone share found the claim's pull request as the claim knows it.
     shared_look: "Callable[[Claim], datetime | None] | None" = None
+    # The pull request of the branch that the last sync found and the claim does not name.
+    found_beside: "Beside | None" = None
 
     @cached_property
     def gateway(self) -> "Gateway":

@@ -26,6 +26,11 @@ def next_line(stands: Situation, *, instead_of_watch: str = "") -> str:
     return f"Next: {step.command}" if step.command else "Next: nothing to type"
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun in the right form."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def situation_values(stands: Situation) -> dict[str, Any]:
     """Return a situation for programs: its name, what makes it true, and what comes next."""
     values = {field.name: _plain(getattr(stands, field.name)) for field in dataclasses.fields(stands)}
@@ -59,7 +64,8 @@ def _reviews(claim: Claim) -> str:
     seen = claim.feedback
     people = ", ".join(quoted(name, limit=60) for name in seen.changes_requested_by) if seen else ""
     conflict = ["the branch conflicts with its base"] if seen and seen.is_conflicting else []
-    threads = [f"{seen.threads} threads wait for an answer"] if seen and seen.threads else []
+    waiting = seen.threads if seen else 0
+    threads = [f"{counted(waiting, 'review thread')} need{'s' if waiting == 1 else ''} a reply"] if waiting else []
     return "; ".join([f"changes requested by {people}" if people else "no changes requested", *threads, *conflict])
 
 

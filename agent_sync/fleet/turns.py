@@ -49,6 +49,8 @@ def _turn(standing: Standing, seen: FleetSeen) -> Turn:
             return _lease_turn(standing)
         case s.Coding():
             return _agents(standing, "is coding")
+        case s.PullFound(_, pr):
+            return _agents(standing, f"has PR #{pr}, which the claim does not name")
         case (
             s.Withheld() | s.NotOpened() | s.Opening() | s.Ahead() | s.Conflicting() | s.CIFailed()
             | s.ThreadsOpen() | s.Ejected() | s.BehindBase() | s.ChangesRequested() | s.Closing()

@@ -84,6 +84,8 @@ def _pull(seen: TaskSeen, drift: DriftSeen) -> Iterator[Difference]:
         is_sought = claim.phase in {*_OPEN, Phase.READY_FOR_PR}
         remedy = Remedy.SYNC if is_sought else Remedy.TOLD
         yield Difference(Side.PULL, f"{name} of this branch is open, and the claim does not name it", remedy, HANDOFF)
+    if not is_known and pull.state is PullState.MERGED and claim.phase is Phase.CODING:
+        yield Difference(Side.PULL, f"{name} of this branch is merged, and the claim does not name it", Remedy.SYNC)
     if is_known and claim.phase in _OPEN:
         yield from _ended(claim, pull, name)
     if drift.base:

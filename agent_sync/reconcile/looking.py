@@ -15,6 +15,7 @@ from agent_sync.task.decision.drift.comparing import card_to_watch, issue_of
 from agent_sync.task.decision.facts import Branch, Pull, Watched
 from agent_sync.task.decision.situation import RecordSeen
 from agent_sync.task.decision.tasks import Task
+from agent_sync.task.situation_here import pull_beside
 from agent_sync.work.findings import HookFinding, findings
 from agent_sync.work.hook.reading import look as look_at_work
 
@@ -50,7 +51,8 @@ def _ask_github(context: Context, claim: Claim) -> tuple[Pull | None, Task | Non
         watched = Watched(card_to_watch(claim), claim.branch)
         pull = gateway.pull(claim.pr_number, with_checks=True, issue=issue, watched=watched)
     elif claim.branch:
-        pull = gateway.branch_pull(claim.branch)
+        beside = pull_beside(context, claim)
+        pull = beside.pull if beside.is_own else None
     try:
         return pull, gateway.task(issue)
     except NotFound:

@@ -45,7 +45,7 @@ def _branch_row(claim: Claim, branch: Branch, pull: Pull | None) -> Row:
 def _pull_row(claim: Claim, pull: Pull | None) -> Row:
     if pull is None:
         return Row("pull request", "none", "the claim names one" if claim.pr_number else "")
-    note = ""
+    note = "" if claim.pr_number else "the claim does not name it"
     if pull.state is PullState.MERGED and claim.phase not in {Phase.MERGED_DETECTED, Phase.DONE}:
         note = "merged, and the claim does not know yet"
     if pull.state is PullState.CLOSED:

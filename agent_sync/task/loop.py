@@ -31,8 +31,10 @@ from agent_sync.task.decision.actions import (
     Say,
 )
 from agent_sync.task.decision.decide import decide
-from agent_sync.task.decision.facts import Facts, GateSeen, Trigger, Watched
+from agent_sync.task.decision.facts import Beside, Facts, GateSeen, Trigger, Watched
 from agent_sync.task.decision.needs import (
+    AskAhead,
+    AskBeside,
     AskBranch,
     AskCard,
     AskClosing,
@@ -87,7 +89,7 @@ def drive(context: Context, trigger: Trigger, *, session_id: str, gate: GateSeen
         return nothing
     if trigger is Trigger.SYNC:
         with acting_alone(context, "syncing"):
-            _rounds(context, trigger, facts)
+            context.found_beside = _rounds(context, trigger, facts)
         return BUSY
     with files.locked_if_free(Path(context.place.state_dir) / ACTOR_LOCK) as is_alone:
         if is_alone:
@@ -127,28 +129,30 @@ def look_up_facts(context: Context, trigger: Trigger, claim: Claim) -> Facts:
     return _ask_needed(context, trigger, claim, facts)
 
 
-def _rounds(context: Context, trigger: Trigger, facts: Facts) -> None:
+def _rounds(context: Context, trigger: Trigger, facts: Facts) -> Beside | None:
+    """Go on until nothing is left to do; return what was found beside the claim."""
     # Read again under the lock: whoever held it before may have moved the claim.
     claim = context.store.read()
     for _ in range(MOST_ROUNDS):
         if claim is None:
-            return
+            return None
         before = claim
         try:
             facts = _ask_needed(context, trigger, before, facts)
             claim, facts, is_over = _round(context, trigger, claim=before, facts=facts)
         except RateLimited as limit:
             _settle(context, trigger, PauseNoted(limit.until, clock.now()), claim=before, facts=facts)
-            return
+            return None
         except ClaimGone:
-            return
+            return None
         if is_over:
             # Whoever wrote the file meanwhile has stepped back because of us.
             latest = context.store.read()
             if latest == claim:
-                return
+                return facts.beside
             claim, facts = latest, _without_world(facts)
     context.log.write(facts.now, "rounds-exceeded", trigger=trigger)
+    return None
 
 
 def _round(context: Context, trigger: Trigger, *, claim: Claim, facts: Facts) -> tuple[Claim | None, Facts, bool]:
@@ -173,7 +177,9 @@ def _ask_needed(context: Context, trigger: Trigger, claim: Claim, facts: Facts) 
     return facts
 
 
-def _answer_question(context: Context, trigger: Trigger, question: Question, claim: Claim, facts: Facts) -> Facts:
+def _answer_question(  # noqa: PLR0912  # one arm for each question
+    context: Context, trigger: Trigger, question: Question, claim: Claim, facts: Facts
+) -> Facts:
     match question:
         case AskBranch(branch):
             from agent_sync.gates.pull import branch_seen
@@ -204,6 +210,18 @@ def _answer_question(context: Context, trigger: Trigger, question: Question, cla
             from agent_sync.system.git_branches import has_had
 
             return replace(facts, is_head_here=has_had(context.git, branch, sha))
+        case AskAhead(branch, sha):
+            from agent_sync.system.git_history import is_ahead
+
+            there = sha or context.git.remote_head_of(context.remotes.push, branch)
+            return replace(facts, is_ahead=is_ahead(context.git, branch, there))
+        case AskBeside(branch):
+            if trigger is Trigger.SESSION_START and not context.git.remote_head_of(context.remotes.push, branch):
+                # What was never pushed has no pull request: no session waits for that answer.
+                return replace(facts, beside=Beside())
+            from agent_sync.task.situation_here import pull_beside
+
+            return replace(facts, beside=pull_beside(context, claim))
         case AskFailures(sha, checks):
             from agent_sync.task.failures.reading import read_failures
 
@@ -243,7 +261,7 @@ def _perform(
 def _without_world(facts: Facts) -> Facts:
     """Return the facts without what an action on the world has made untrue."""
     facts = replace(facts, pull=None, closing=None, card=None, failures=None, is_head_here=None, unmoved_at=None)
-    return replace(facts, branch=None, lookup=None)
+    return replace(facts, branch=None, lookup=None, is_ahead=None, beside=None)
 
 
 def _settle(context: Context, trigger: Trigger, outcome: Outcome, *, claim: Claim, facts: Facts) -> Claim | None:

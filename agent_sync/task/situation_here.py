@@ -5,10 +5,11 @@ from dataclasses import replace
 from agent_sync.context import Context
 from agent_sync.errors import AgentSyncError
 from agent_sync.system import clock, git_history
-from agent_sync.system.git_branches import has_had
+from agent_sync.system.git_branches import committed_at, has_had
 from agent_sync.task.claim.model import Claim
-from agent_sync.task.decision.facts import Pull
+from agent_sync.task.decision.facts import Beside, Pull, PullState
 from agent_sync.task.decision.feedback.reviews import Wake
+from agent_sync.task.decision.pull_text import claim_marker
 from agent_sync.task.decision.situation import NOTHING_ASKED, Known, RecordSeen, situation
 from agent_sync.task.decision.situations import Situation, Unusable
 
@@ -35,6 +36,23 @@ def situation_of(context: Context, claim: Claim | None, known: Known = NOTHING_A
         remote=context.remotes.base,
     )
     return situation(claim, _record(context), clock.now(), seen)
+
+
+def pull_beside(context: Context, claim: Claim) -> Beside:
+    """Ask for a pull request of the branch of a claim that names none; a merged one is ours with this very work."""
+    pull = context.gateway.branch_pull(claim.branch)
+    if pull is None or pull.state is not PullState.MERGED:
+        return Beside(pull, is_own=pull is not None and pull.state is PullState.OPEN)
+    has_marker = claim.lease is not None and claim_marker(claim) in pull.body
+    return Beside(pull, is_own=has_marker or _is_made_since_claim(context, claim, pull.head_sha))
+
+
+def _is_made_since_claim(context: Context, claim: Claim, commit: str) -> bool:
+    """Tell whether the branch is at a commit made since the claim: an older one is of an earlier round of the issue."""
+    if context.git.head_of(claim.branch) != commit:
+        return False
+    began = claim.agent_id.rpartition("-")[2]
+    return not began.isdecimal() or committed_at(context.git, commit) >= int(began)
 
 
 def is_branch_ahead(context: Context, claim: Claim, pull: Pull | None) -> bool:

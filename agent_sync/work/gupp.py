@@ -123,9 +123,7 @@ def _work(name: WorkerName, hook: WorkHook, found: TakeDecision, restore: str, o
     for one in context.previous_attempts:
         reason = quoted(one.error.message) if one.error else one.outcome
         lines.append(f"Attempt {one.number} failed: {reason}.")
-    end = (
-        "When done: `agent-sync handoff --summary TEXT`, or `agent-sync worker result` for work without a pull request;"
-    )
+    end = "When done: `agent-sync handoff`, or `agent-sync worker result` for work without a pull request;"
     end += " before the context runs out: `agent-sync worker pause`."
     return [*lines, f"{end} {HUMAN}"]
 

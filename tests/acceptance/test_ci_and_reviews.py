@@ -125,9 +125,9 @@ def test_a_failing_twin_is_not_hidden_and_a_conflict_comes_with_its_commands(ope
     green(opened, "build", event="pull_request")
     assert '1 FAILED — "build"' in look(opened)[0]
     opened.stage.act("push_commit", branch="main", path="work.txt", content="other\n")
-    assert (
-        "`git fetch origin && git merge origin/main`, resolve and commit. Fixes are published by `agent-sync handoff`."
-    ) in look(opened)[0]
+    assert ("`git fetch origin && git merge origin/main`, resolve and commit, then run: agent-sync push") in look(
+        opened
+    )[0]
 
 
 def test_the_merge_queue_and_an_ejection(opened):

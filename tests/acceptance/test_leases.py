@@ -334,7 +334,7 @@ def test_status_shows_everybody(theatre):
     assert working == "Working (2)"
     assert first.startswith("#42 Fix race condition in cache · is coding · CI - · ")
     assert " · octo/demo · " in first
-    assert first.endswith(" · next: agent-sync handoff --summary TEXT")
+    assert first.endswith(" · next: agent-sync handoff")
     assert second.startswith("#43 Describe the cache in the README · is coding · CI - · ")
     assert " · octo/bob · " in second
     assert second.endswith(" · next: agent-sync watch")

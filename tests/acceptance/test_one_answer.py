@@ -118,7 +118,7 @@ def test_paused_work_is_not_lost_work(theatre):
     refused = worker.stage.command("handoff", "--summary", "Mine")
     assert (refused.status, "try: agent-sync worker take" in refused.stderr) == (3, True)
     assert worker.stage.command("worker", "take").status == 0
-    assert following(worker) == "agent-sync handoff --summary TEXT"
+    assert following(worker) == "agent-sync handoff"
 
 
 def test_every_view_knows_of_a_lost_lease(theatre):
@@ -161,7 +161,9 @@ def test_next_after_a_local_commit(opened):
     """Commits that the pull request does not have are to be pushed; then there is nothing to do but to watch."""
     opened.stage.commit("cache.py", "lock = 2\n", "More")
     assert following(opened) == "agent-sync push"
-    assert "not on GitHub yet" in agent(opened.hook("session-start", stdin=SESSION))
+    assert "lacks commits of this branch; push them: agent-sync push" in agent(
+        opened.hook("session-start", stdin=SESSION)
+    )
     opened.stage.command("push")
     assert following(opened) == "agent-sync status --watch"
     who_watches_is_not_told_to_watch(opened)
@@ -203,9 +205,9 @@ def test_sync_says_why_nothing_moved(claimed):
     for _ in range(2):
         said = claimed.stage.command("sync").stdout
         assert "has no commits of its own" in said
-        assert "Next: agent-sync handoff --summary TEXT" in said
+        assert "Next: agent-sync handoff" in said
     assert "has no commits of its own" in claimed.stage.command("status").stdout
-    assert following(claimed, "--offline") == "agent-sync handoff --summary TEXT"
+    assert following(claimed, "--offline") == "agent-sync handoff"
     claimed.stage.commit("cache.py", "lock = True\n", "Add a lock")
     assert claimed.stage.command("handoff", "--summary", "Something").status == 0
     assert claimed.stage.claim()["phase"] == "pr_created"

@@ -225,7 +225,7 @@ def test_20_watcher_sleeps_what_is_left_of_the_backoff_and_the_human_reads_it(th
     woken = theatre.hook("on-idle", "--rewake")
     assert (woken.status, '1 FAILED — "unit"' in woken.stderr) == (2, True)
     assert woken.ms < 90_000
-    assert "Fixes are published by `agent-sync handoff`." in woken.stderr
+    assert "then run: agent-sync push" in woken.stderr
     ended = theatre.hook("on-stop")
     assert ('1 FAILED — "unit"' in human(ended), agent(ended)) == (True, "")
     assert theatre.hook("on-stop").stdout == ""

@@ -232,7 +232,7 @@ class Row:
 
 
 SYNC, PUSH, WATCH = "agent-sync sync", "agent-sync push", "agent-sync status --watch"
-HANDOFF, VALIDATE = "agent-sync handoff --summary TEXT", "agent-sync validate -- CMD"
+HANDOFF, VALIDATE = "agent-sync handoff", "agent-sync validate -- CMD"
 # Each story begins with a clone that holds nothing, and goes from situation to situation by what is suggested.
 STORIES = {
     "a task without GitHub": {

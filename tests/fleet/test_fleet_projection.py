@@ -69,8 +69,8 @@ def test_only_what_was_finished_today_is_counted():
 def test_a_command_for_another_worktree_says_where():
     """A command works where the reader is, or begins with a change of directory that a shell takes."""
     elsewhere = HeldTask(42, here=replace(here(claim=claim()), root="/home/octo/my demo"))
-    assert shown(elsewhere).next_command == "cd '/home/octo/my demo' && agent-sync handoff --summary TEXT"
-    assert shown(HeldTask(42, here=here())).next_command == "agent-sync handoff --summary TEXT"
+    assert shown(elsewhere).next_command == "cd '/home/octo/my demo' && agent-sync handoff"
+    assert shown(HeldTask(42, here=here())).next_command == "agent-sync handoff"
 
 
 def test_foreign_text_is_one_harmless_line():

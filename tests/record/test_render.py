@@ -146,7 +146,7 @@ TOLD = {
     ),
     "claim at work": (
         at_step("implement", "claim-to-close"),
-        "Keep working; run `/handoff` when it is ready for a PR (`agent-sync handoff --summary TEXT`)",
+        "Keep working; run `/handoff` when it is ready for a PR (`agent-sync handoff`)",
     ),
 }
 AFTER_A_CRASH = {"retry", "retry before setup", "resume", "validate again", "manual"}

@@ -51,6 +51,12 @@ CASES = {
     "free": Case(s.Free(has_board=True)),
     "free, no board": Case(s.Free(has_board=False), known=Known(has_board=False)),
     "an ended task": Case(s.Free(has_board=True), record=RecordSeen("t", RecordStage.ENDED)),
+    "an open pull request beside the claim": Case(
+        s.PullFound(42, 45, is_merged=False), claim(), known=Known(pull=pull(number=45))
+    ),
+    "a merged pull request beside the claim": Case(
+        s.PullFound(42, 45, is_merged=True), claim(), known=Known(pull=pull(number=45, state=PullState.MERGED))
+    ),
     "the claim file is gone": Case(
         s.Unclaimed("issue-42", 42), record=RecordSeen("issue-42", RecordStage.RUNNING, issue=42)
     ),

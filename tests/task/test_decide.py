@@ -11,9 +11,19 @@ from agent_sync.task.claim.model import LeaseNote
 from agent_sync.task.claim.phases import Phase
 from agent_sync.task.decision import actions as a
 from agent_sync.task.decision.decide import decide
-from agent_sync.task.decision.facts import Branch, ClosingFacts, Facts, GateSeen, Lookup, NoCard, PullState, Trigger
+from agent_sync.task.decision.facts import (
+    Beside,
+    Branch,
+    ClosingFacts,
+    Facts,
+    GateSeen,
+    Lookup,
+    NoCard,
+    PullState,
+    Trigger,
+)
 from agent_sync.task.decision.feedback.checks import CI, CheckRun
-from agent_sync.task.decision.needs import AskBranch, AskCard, AskClosing, AskGate, AskLookup, AskPull, needs
+from agent_sync.task.decision.needs import AskBeside, AskBranch, AskCard, AskClosing, AskGate, AskLookup, AskPull, needs
 from agent_sync.task.decision.pull_text import claim_marker
 from agent_sync.task.decision.steps import STEPS, PhaseStep
 
@@ -60,8 +70,11 @@ def test_every_trigger_and_phase_has_a_step(trigger, phase):
 
 @pytest.mark.parametrize("trigger", Trigger)
 def test_coding_in_step_with_the_board_asks_nothing(trigger):
-    """While coding, with the board in step, no trigger asks or does anything."""
-    assert needs(trigger, claim(), facts()) == ()
+    """While coding, with the board in step, only a person and a session that begins ask for a pull request."""
+    asked = (AskBeside(claim().branch),) if trigger in {Trigger.SYNC, Trigger.SESSION_START} else ()
+    assert needs(trigger, claim(), facts()) == asked
+    assert needs(trigger, claim(), facts(beside=Beside())) == ()
+    assert decide(trigger, claim(), facts(beside=Beside())) == ()
     assert decide(trigger, claim(), facts()) == ()
 
 
@@ -70,7 +83,7 @@ def test_coding_in_step_with_the_board_asks_nothing(trigger):
 def test_triggers_that_only_tell_ask_nothing_of_github(trigger, phase):
     """Session start, prompts and tool calls never make the lifecycle act; a session looks at its pull request only."""
     held = claim(phase, **BEHIND)
-    assert needs(trigger, held, facts()) == ()
+    assert needs(trigger, held, facts(beside=Beside())) == ()
     assert decide(trigger, held, facts()) == ()
 
 
@@ -101,7 +114,7 @@ def test_triggers_that_only_tell_ask_nothing_of_github(trigger, phase):
         pytest.param(
             Trigger.SYNC,
             claim(Phase.CODING, refused_status="In Review", **BEHIND),
-            {},
+            {"beside": Beside()},
             [AskCard(42)],
             id="unless a person asks",
         ),

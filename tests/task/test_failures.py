@@ -97,7 +97,7 @@ FLAKY = Failure("test", URL, "Install", (), ("ECONNRESET",), 1, infrastructure="
 def facts(*failures, checks=(FAILED,), sha="a" * 40):
     """Return a look at failing checks, with what was read of them."""
     seen = replace(pull(checks=checks), head_sha=sha)
-    return Facts(NOW, Settings(), pull=seen, failures=failures or None, is_head_here=True)
+    return Facts(NOW, Settings(), pull=seen, failures=failures or None, is_head_here=True, is_ahead=False)
 
 
 def test_a_failure_is_looked_into_once():

@@ -152,12 +152,12 @@ def test_foreign_names_are_one_harmless_line():
 @pytest.mark.parametrize(
     ("notice", "step"),
     [
-        (ci(CI.FAILED, failed=("x",)), "Fixes are published by `agent-sync handoff`."),
+        (ci(CI.FAILED, failed=("x",)), "then run: agent-sync push"),
         (
             p.changes_requested(pull(changes_requested_by=("mona",)), Wake.WRITERS),
-            "Fixes are published by `agent-sync handoff`.",
+            "then run: agent-sync push",
         ),
-        (p.conflicting(pull()), "Fixes are published by `agent-sync handoff`."),
+        (p.conflicting(pull()), "then run: agent-sync push"),
         (m.pull_merged(HELD, pull(), "s"), "Ask the human, and leave it to them: they type `/done`."),
     ],
 )

@@ -20,6 +20,7 @@ from agent_sync.task.decision.situations import (
     Crashed,
     Free,
     LeaseUnverified,
+    PullFound,
     Recorded,
     RecordStage,
     Situation,
@@ -56,7 +57,7 @@ def test_next_step_is_said_in_plain_words(stands):
     """Each situation has a sentence; the command is one of ours, or nothing is to be typed."""
     step = next_step(stands)
     assert step.sentence[:1].isupper() or step.sentence.startswith('"mona"')
-    assert step.sentence.endswith((".", "!", "?"))
+    assert step.sentence.endswith((".", "!", "?", ": agent-sync push"))
     assert not any(words in step.sentence for words in BANNED)
     assert step.command.startswith("agent-sync ") or step.command == ""
     assert situation_values(stands)["command"] == step.command
@@ -134,7 +135,7 @@ def test_status_line_agrees(name):
 
 def test_every_situation_of_a_claim_has_words_in_the_status_line():
     """No situation is forgotten: the rest needs git or the remote to be known, or holds no claim."""
-    unseen = {Free, Unusable, Unclaimed, Recorded, Ahead, LeaseUnverified}
+    unseen = {Free, Unusable, Unclaimed, Recorded, PullFound, Ahead, LeaseUnverified}
     assert set(WORDS) == {kind.__name__ for kind in get_args(Situation) if kind not in unseen}
 
 

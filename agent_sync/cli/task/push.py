@@ -42,9 +42,23 @@ def _push(context: Context, *, dry_run: bool) -> None:
     if dry_run:
         click.echo(f"would push {claim.branch} at {head[:12]} to {context.remotes.push}")
         return
+    is_new = context.git.remote_head_of(context.remotes.push, claim.branch) != head
     with working(f"pushing {claim.branch}"):
         claim = push_or_refuse(context, claim, claim.branch, head)
-    click.echo(f"Pushed {claim.branch} at {head[:12]}.{_scope(context, claim)}")
+    elsewhere = "" if context.git.current_branch() == claim.branch else _elsewhere(context, claim)
+    said = (
+        f"Pushed {claim.branch} at {head[:12]}"
+        if is_new
+        else f"Everything is already pushed: {claim.branch} is at {head[:12]}"
+    )
+    click.echo(f"{said}.{elsewhere}{_scope(context, claim) if is_new else ''}")
+
+
+def _elsewhere(context: Context, claim: Claim) -> str:
+    """Say that the branch that was pushed is not the one that is checked out."""
+    current = context.git.current_branch()
+    here = f"Branch {current}, which is checked out, was not pushed" if current else "HEAD is detached"
+    return f" {here}; {claim.branch} is the claim's branch: git switch {claim.branch}"
 
 
 def _refuse_merged(claim: Claim) -> None:

@@ -21,11 +21,12 @@ from agent_sync.leases.fence import LeaseStop, known_loss, lease_stop
 from agent_sync.leases.words import lease_line
 from agent_sync.reconcile.side_by_side import Row, rows
 from agent_sync.task.claim.model import Claim
+from agent_sync.task.claim.phases import Phase
 from agent_sync.task.decision.drift.comparing import issue_of
 from agent_sync.task.decision.facts import Branch, IssueSeen, Pull, Watched
 from agent_sync.task.decision.next_step import next_step
 from agent_sync.task.decision.situation import Known
-from agent_sync.task.situation_here import situation_of
+from agent_sync.task.situation_here import pull_beside, situation_of
 
 OK, BAD = "✓", "✗"
 _WATCHING = "Watching; interrupt to stop."
@@ -127,16 +128,20 @@ def _ask_github(context: Context, claim: Claim, *, offline: bool) -> StatusAnswe
     branch = Branch(
         context.git.head_of(claim.branch) if claim.branch else None, context.git.current_branch() == claim.branch
     )
-    pull = None
+    pull, own = None, None
     try:
         with working("asking GitHub"):
+            if claim.phase is Phase.CODING and claim.branch and not claim.pr_number:
+                beside = pull_beside(context, claim)
+                pull, own = beside.pull, beside.pull if beside.is_own else None
             if claim.pr_number:
                 number, issue = claim.pr_number, claim.issue_number
                 pull = context.gateway.pull(number, with_checks=True, issue=issue, watched=Watched(branch=claim.branch))
+                own = pull
             task = context.gateway.task(claim.issue_number)
     except AgentSyncError as error:
-        return StatusAnswers(pull=pull, lease=lease, trouble=str(error))
-    return StatusAnswers(rows(claim, branch, task, pull), pull, issue_of(task), lease)
+        return StatusAnswers(pull=own, lease=lease, trouble=str(error))
+    return StatusAnswers(rows(claim, branch, task, pull), own, issue_of(task), lease)
 
 
 def _print(found: tuple[Row, ...]) -> None:

@@ -4,7 +4,7 @@ import click
 
 from agent_sync.cli.console import working
 from agent_sync.cli.here import claim_here, context_here
-from agent_sync.cli.telling import next_line, state_lines
+from agent_sync.cli.telling import counted, next_line, state_lines
 from agent_sync.context import Context
 from agent_sync.events.parts.briefing import head_line
 from agent_sync.task.action_words import action_words
@@ -12,6 +12,7 @@ from agent_sync.task.claim.phases import Phase
 from agent_sync.task.claiming import finish
 from agent_sync.task.decision.decide import decide
 from agent_sync.task.decision.facts import Trigger
+from agent_sync.task.decision.situation import NOTHING_ASKED, Known
 from agent_sync.task.loop import acting_alone, drive, look_up_facts
 from agent_sync.task.outbox import Readers
 from agent_sync.task.situation_here import situation_of
@@ -38,7 +39,7 @@ def command(*, dry_run: bool) -> None:
         for action in actions:
             click.echo(f"would {action_words(action, claim)}")
         nothing = "" if actions else "nothing to do; "
-        click.echo(f"{nothing}{context.requests} requests made to find out")
+        click.echo(f"{nothing}{counted(context.requests, 'request')} made to find out")
     else:
         sync_and_report(context)
 
@@ -62,7 +63,9 @@ def sync_and_report(context: Context) -> None:
     context.outbox.mark(waiting, PERSON)
     claim = context.store.read()
     if claim:
-        stands = situation_of(context, claim)
+        beside = context.found_beside
+        known = Known(pull=beside.pull) if beside and beside.is_own else NOTHING_ASKED
+        stands = situation_of(context, claim, known)
         click.echo(head_line(claim, stands))
         for line in state_lines(context, claim):
             click.echo(line)

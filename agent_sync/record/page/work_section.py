@@ -38,7 +38,7 @@ def _rescue(work: WorkNote) -> list[str]:
 
 def _ending() -> list[str]:
     return [
-        "- Ready for a pull request: `agent-sync handoff --summary TEXT`; once merged and closed, the hook is complete",
+        "- Ready for a pull request: `agent-sync handoff`; once merged and closed, the hook is complete",
         "- Done without a pull request: commit everything, then `agent-sync worker result`",
         "- Before the context runs out: `agent-sync worker pause --resume-point TEXT`",
     ]

@@ -52,7 +52,9 @@ def decide(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Action, ...]:
         return say_once(facts, messages.github_paused(claim))
     match step:
         case PhaseStep.SYNC_BOARD:
-            return _sync_board(trigger, claim, facts)
+            return _remind_to_push(claim, facts) or _sync_board(trigger, claim, facts)
+        case PhaseStep.FIND_PULL:
+            return _find_beside(trigger, claim, facts)
         case PhaseStep.OPEN_PULL:
             return _open_pull(claim, facts)
         case PhaseStep.WATCH_PULL:
@@ -194,7 +196,7 @@ def _watch_pull(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Action, .
     pull = facts.pull
     if pull is None:
         unmoved = record_change(claim, PullUnmoved(facts.unmoved_at)) if facts.unmoved_at else ()
-        return unmoved or _sync_board(trigger, claim, facts)
+        return unmoved or _remind_to_push(claim, facts) or _sync_board(trigger, claim, facts)
     if pull.state is PullState.MERGED:
         return record_change(claim, ClosedByMerge(pull) if pull.is_issue_closed else PullMerged(pull))
     noted = record_change(claim, DriftNoted(pull, _drift(claim, facts, pull)))
@@ -214,6 +216,20 @@ def _find_pull(claim: Claim, facts: Facts) -> tuple[Action, ...]:
     if found:
         return (_adoption(claim, facts, found),)
     return say_once(facts, messages.pull_unknown(claim))
+
+
+def _find_beside(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Action, ...]:
+    """Take a merged pull request of this work for ours; an open one is said, and adopted by the next handoff."""
+    pull = facts.beside.pull if facts.beside and facts.beside.is_own else None
+    if pull and pull.state is PullState.MERGED:
+        return (AdoptPull(pull, claim.status, None),)
+    if trigger is Trigger.SESSION_START:
+        return say_now(trigger, facts, messages.pull_beside(pull)) if pull else ()
+    return _sync_board(trigger, claim, facts)
+
+
+def _remind_to_push(claim: Claim, facts: Facts) -> tuple[Action, ...]:
+    return say_once(facts, messages.unpushed(claim)) if facts.is_ahead else ()
 
 
 def _sync_board(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Action, ...]:

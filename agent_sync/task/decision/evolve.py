@@ -44,6 +44,7 @@ from agent_sync.task.decision.feedback.feedback_actions import JobsRerun, PullUn
 from agent_sync.task.decision.feedback.merging import feedback_of
 from agent_sync.task.decision.feedback.pull_messages import about_feedback, failure_report, round_text
 from agent_sync.task.decision.messages import pull_refused
+from agent_sync.task.decision.next_step import lacks_commits
 from agent_sync.task.decision.notice import Notice, as_told, for_session
 from agent_sync.task.decision.steps import TRANSITIONS
 from agent_sync.task.failures.failure import fingerprint_of
@@ -270,6 +271,8 @@ def _checks(trigger: Trigger, claim: Claim, outcome: ChecksUnsettled | ChecksNot
     failures = outcome.failures if isinstance(outcome, ChecksUnsettled) else None
     more = round_text(known, failures or ()) if ci is CI.FAILED else ""
     said = checks_polled(outcome.pull, outcome.verdict, known=known, more=more, wakes_green=facts.settings.notify.green)
+    if facts.is_ahead and said.agent_text:
+        said = replace(said, agent_text=f"{said.text} {outcome.pull.url} {lacks_commits(outcome.pull.number)}")
     is_watcher = trigger is Trigger.REWAKE
     if is_watcher and known and not more and checks_polled(outcome.pull, outcome.verdict).id in facts.told:
         # A session that began was told of it before it was looked into.

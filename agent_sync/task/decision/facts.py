@@ -206,6 +206,14 @@ class Lookup:
 
 
 @dataclass(frozen=True)
+class Beside:
+    """The newest pull request of the claim's branch, where the claim names none; open, or merged with this work."""
+
+    pull: Pull | None = None
+    is_own: bool = False
+
+
+@dataclass(frozen=True)
 class ClosingFacts:
     """Everything that closing a task depends on."""
 
@@ -237,6 +245,9 @@ class Facts:
     failures: tuple[Failure, ...] | None = None
     # Whether the branch here has the head of the pull request.
     is_head_here: bool | None = None
+    # Whether the branch here has commits that the pull request lacks.
+    is_ahead: bool | None = None
+    beside: Beside | None = None
     # When a look that several claims share found the pull request as the claim knows it.
     unmoved_at: datetime | None = None
 

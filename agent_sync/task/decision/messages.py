@@ -5,6 +5,8 @@ from dataclasses import replace
 
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.decision.facts import Branch, GateSeen, Pull, PullState
+from agent_sync.task.decision.needs import unpushed_id
+from agent_sync.task.decision.next_step import lacks_commits
 from agent_sync.task.decision.notice import Notice
 from agent_sync.task.decision.outside_text import one_line, quoted
 from agent_sync.task.decision.pull_orders import PullUpdate
@@ -200,6 +202,17 @@ def closed_unmerged(claim: Claim, pull: Pull) -> Notice:
         "`agent-sync handoff` opens a new PR, `agent-sync release` gives the task back."
     )
     return Notice(f"closed-unmerged:{pull.number}", text, for_agent=True, wakes=True)
+
+
+def pull_beside(pull: Pull) -> Notice:
+    """The branch has an open pull request that the claim does not name."""
+    text = f"PR #{pull.number} of this branch is open: {pull.url} Adopt it with `agent-sync handoff`."
+    return Notice(f"beside:{pull.number}", text, for_agent=True)
+
+
+def unpushed(claim: Claim) -> Notice:
+    """CI failed, and what was committed since is not on GitHub."""
+    return Notice(unpushed_id(claim), lacks_commits(claim.pr_number), for_human=False, for_agent=True)
 
 
 def pull_reopened(pull: Pull) -> Notice:

@@ -11,6 +11,8 @@ from agent_sync.task.decision.steps import STEPS, PhaseStep
 
 # A board that could not be updated is tried again after this long: somebody may have mended it.
 BOARD_RETRY = timedelta(minutes=10)
+# Where an agent that has committed a fix is reminded to push it.
+REMINDED_TO_PUSH = frozenset({Trigger.STOP, Trigger.IDLE, Trigger.REWAKE})
 # These look at the pull request whatever the backoff: a person asks, or a session begins.
 ASKED_FOR = frozenset({Trigger.SYNC, Trigger.SESSION_START})
 
@@ -52,6 +54,21 @@ class AskHead:
 
 
 @dataclass(frozen=True)
+class AskAhead:
+    """Does the branch here have commits that the pull request lacks? Without `sha`: as it was last pushed."""
+
+    branch: str
+    sha: str
+
+
+@dataclass(frozen=True)
+class AskBeside:
+    """Does the branch have a pull request that the claim does not name?"""
+
+    branch: str
+
+
+@dataclass(frozen=True)
 class AskFailures:
     """Why did these checks fail?"""
 
@@ -75,7 +92,9 @@ class AskClosing:
     branch: str
 
 
-Question = AskBranch | AskGate | AskLookup | AskPull | AskHead | AskFailures | AskCard | AskClosing
+Question = (
+    AskBranch | AskGate | AskLookup | AskPull | AskHead | AskAhead | AskBeside | AskFailures | AskCard | AskClosing
+)
 
 
 def needs(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Question, ...]:
@@ -92,7 +111,9 @@ def needs(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Question, ...]:
         case PhaseStep.CLOSE:
             return _for_closing(claim, facts)
         case PhaseStep.SYNC_BOARD:
-            return _for_board(trigger, claim, facts)
+            return _for_unpushed(trigger, claim, facts) or _for_board(trigger, claim, facts)
+        case PhaseStep.FIND_PULL:
+            return _for_finding(trigger, claim, facts)
         case PhaseStep.REMIND | PhaseStep.NOTHING:
             return ()
 
@@ -177,9 +198,35 @@ def _for_watching(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Questio
     if trigger is Trigger.SESSION_START:
         # Whoever waits for a session to begin waits for one request; the first look after that asks for the rest.
         return ()
+    if unpushed := _for_unpushed(trigger, claim, facts):
+        return unpushed
     if facts.pull and facts.failures is None and facts.settings.checks.logs and needs_logs(claim, facts.pull):
         return (AskFailures(facts.pull.head_sha, pull_verdict(facts.pull).failures),)
     return _for_board(trigger, claim, facts)
+
+
+def _for_finding(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Question, ...]:
+    if claim.branch and claim.pr_number is None and facts.beside is None:
+        return (AskBeside(claim.branch),)
+    return () if trigger is Trigger.SESSION_START else _for_board(trigger, claim, facts)
+
+
+def unpushed_id(claim: Claim) -> str:
+    """Return what makes sure that unpushed commits are said once for each commit that CI failed on."""
+    return f"unpushed:{claim.pr_number}:{claim.checks.sha if claim.checks else ''}"
+
+
+def _for_unpushed(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Question, ...]:
+    """Ask git for commits that were not pushed, where CI failed and a fix is expected."""
+    if trigger not in REMINDED_TO_PUSH or facts.is_ahead is not None or not claim.is_pull_open:
+        return ()
+    if facts.pull:
+        is_failed = facts.pull.state is PullState.OPEN and pull_verdict(facts.pull).ci is CI.FAILED
+    else:
+        is_failed = (
+            claim.checks is not None and claim.checks.state == CI.FAILED.value and unpushed_id(claim) not in facts.told
+        )
+    return (AskAhead(claim.branch, facts.pull.head_sha if facts.pull else ""),) if is_failed else ()
 
 
 def _is_head_new(claim: Claim, pull: Pull) -> bool:

@@ -45,6 +45,7 @@ from agent_sync.task.decision.situations import (
     OnHook,
     Opening,
     Paused,
+    PullFound,
     Recorded,
     RecordStage,
     Situation,
@@ -57,10 +58,10 @@ from agent_sync.task.decision.situations import (
 )
 
 MOST_NAMES = 5
-PUBLISH = "Fixes are published by `agent-sync handoff`."
 # Suggested in more than one situation.
-HANDOFF = "agent-sync handoff --summary TEXT"
+HANDOFF = "agent-sync handoff"
 PUSH = "agent-sync push"
+PUBLISH = f"then run: {PUSH}"
 SYNC = "agent-sync sync"
 WATCH = "agent-sync status --watch"
 VALIDATE = "agent-sync validate"
@@ -89,6 +90,13 @@ def next_step(stands: Situation) -> NextStep:  # noqa: PLR0912  # one arm for ea
             return _recorded_step(stands)
         case Coding():
             return NextStep("Keep working; run `/handoff` when it is ready for a PR.", HANDOFF)
+        case PullFound(issue, pr, is_merged):
+            if is_merged:
+                said = (
+                    f"PR #{pr} of this branch is merged; `{SYNC}` records that, then decide whether to close #{issue}."
+                )
+                return NextStep(said, SYNC)
+            return NextStep(f"PR #{pr} of this branch is open; adopt it with `{HANDOFF}`.", HANDOFF)
         case Withheld(_, reason):
             return NextStep(_text(reason), SYNC)
         case NotOpened(_, by, reason):
@@ -96,14 +104,12 @@ def next_step(stands: Situation) -> NextStep:  # noqa: PLR0912  # one arm for ea
         case Opening():
             return NextStep("The PR will be opened when this turn ends.", SYNC)
         case Ahead(pr):
-            return NextStep(
-                f"{_subject(pr)} lacks commits of this branch: they are not on GitHub yet. Push them.", PUSH
-            )
+            return NextStep(lacks_commits(pr), PUSH)
         case Conflicting(pr, upstream):
-            said = f"{_subject(pr)} conflicts with its base branch: {_merge(upstream)}, resolve, commit. {PUBLISH}"
+            said = f"{_subject(pr)} conflicts with its base branch: {_merge(upstream)}, resolve and commit, {PUBLISH}"
             return NextStep(said, PUSH)
         case CIFailed(pr, failed):
-            return NextStep(f"CI failed on {_pr(pr)}: {_names(failed)}. Fix it and commit. {PUBLISH}", PUSH)
+            return NextStep(f"CI failed on {_pr(pr)}: {_names(failed)}. Commit a fix, {PUBLISH}", PUSH)
         case CIStuck(pr, failed, rounds):
             said = (
                 f"CI failed {rounds} times in the same way on {_pr(pr)}: {_names(failed)}. A human has to look into it."
@@ -112,7 +118,7 @@ def next_step(stands: Situation) -> NextStep:  # noqa: PLR0912  # one arm for ea
         case ThreadsOpen() | Ejected() | InMergeQueue() | BehindBase() | MergeBlocked() | ApprovalNeeded():
             return _merge_step(stands)
         case ChangesRequested(pr, by):
-            return NextStep(f"{_subject(pr)}: changes requested by {_names(by)}. Make and commit them. {PUBLISH}", PUSH)
+            return NextStep(f"{_subject(pr)}: changes requested by {_names(by)}. Commit them, {PUBLISH}", PUSH)
         case Watching(pr, ci, missing):
             named = f" ({_names(missing)})" if missing else ""
             return NextStep(f"{_ci(ci)}{named} on {_pr(pr)}; CI is watched while the session is idle.", WATCH)
@@ -153,6 +159,11 @@ def next_step(stands: Situation) -> NextStep:  # noqa: PLR0912  # one arm for ea
             return _drift_step(stands)
 
 
+def lacks_commits(pr: int | None) -> str:
+    """Return that commits of the branch are not on GitHub, and what publishes them."""
+    return f"{_subject(pr)} lacks commits of this branch; push them: {PUSH}"
+
+
 def _drift_step(stands: DriftSituation) -> NextStep:
     """Return what comes next after something that somebody else did."""
     match stands:
@@ -176,7 +187,7 @@ def _drift_step(stands: DriftSituation) -> NextStep:
         case IssueReopened(issue, pr):
             return NextStep(f"Issue #{issue} is open again; {_pr(pr)} is watched while the session is idle.", WATCH)
         case Retargeted(pr, base):
-            said = f"{_subject(pr)} goes into {quoted(base)} now: merge that branch if the work needs it. {PUBLISH}"
+            said = f"{_subject(pr)} goes into {quoted(base)} now: if the work needs that branch, merge it, {PUBLISH}"
             return NextStep(said, WATCH)
         case MovedOnBoard(issue, pr, status):
             said = f"The card of issue #{issue} was moved to {quoted(status, limit=60)} on the board and is left there"
@@ -229,11 +240,11 @@ def _merge_step(
             return NextStep(said, "agent-sync review list")
         case Ejected(pr, reason):
             said = f"{_subject(pr)} was taken out of the merge queue: {quoted(reason, limit=200)}."
-            return NextStep(f"{said} Fix it and commit. {PUBLISH}", PUSH)
+            return NextStep(f"{said} Commit a fix, {PUBLISH}", PUSH)
         case InMergeQueue(pr, position):
             return NextStep(f"{_subject(pr)} is in the merge queue, at place {position}.", WATCH)
         case BehindBase(pr, upstream):
-            said = f"{_subject(pr)} must be updated with its base branch: {_merge(upstream)}. {PUBLISH}"
+            said = f"{_subject(pr)} must be updated with its base branch: {_merge(upstream)}, {PUBLISH}"
             return NextStep(said, PUSH)
         case MergeBlocked(pr, missing):
             said = f"CI is done on {_pr(pr)}, which is not ready to merge: {one_line(missing, limit=300)}."

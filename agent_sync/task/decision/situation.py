@@ -49,6 +49,7 @@ from agent_sync.task.decision.situations import (
     OnHook,
     Opening,
     Paused,
+    PullFound,
     Recorded,
     RecordStage,
     Situation,
@@ -167,6 +168,9 @@ def _merged_situation(claim: Claim, known: Known) -> Situation | None:
     if claim.phase is Phase.DONE:
         note = claim.withheld if claim.withheld and claim.withheld.by is WithheldBy.UNMERGED else None
         return NotClosed(issue, note.reason) if note else Closing(issue)
+    if claim.phase is Phase.CODING and claim.pr_number is None:
+        # A merge that the claim does not know is recorded first.
+        return None
     is_merged = known.pull is not None and known.pull.state is PullState.MERGED
     if known.pull and is_merged and known.pull.is_issue_closed:
         # The merge has closed the issue: nobody has to decide anything.
@@ -207,7 +211,7 @@ def _paused_situation(claim: Claim, now: datetime) -> Situation | None:
 def _in_phase(claim: Claim, known: Known) -> Situation:
     match claim.phase:
         case Phase.CODING:
-            return Coding(claim.issue_number)
+            return _coding(claim, known.pull)
         case Phase.READY_FOR_PR:
             return _opening(claim)
         case Phase.PR_CREATED | Phase.CHECKS_RUNNING:
@@ -216,6 +220,12 @@ def _in_phase(claim: Claim, known: Known) -> Situation:
             return Closing(claim.issue_number)
         case _:
             assert_never(claim.phase)
+
+
+def _coding(claim: Claim, pull: Pull | None) -> Situation:
+    if pull is None or pull.state is PullState.CLOSED or claim.pr_number is not None:
+        return Coding(claim.issue_number)
+    return PullFound(claim.issue_number, pull.number, pull.state is PullState.MERGED)
 
 
 def _opening(claim: Claim) -> Situation:

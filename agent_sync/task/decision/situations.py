@@ -61,6 +61,15 @@ class Coding:
 
 
 @dataclass(frozen=True)
+class PullFound:
+    """The agent works on the issue, and the branch has a pull request that the claim does not name."""
+
+    issue: int
+    pr: int
+    is_merged: bool
+
+
+@dataclass(frozen=True)
 class Withheld:
     """The gates keep the pull request from being opened."""
 
@@ -270,7 +279,7 @@ class Paused:
 
 
 Situation = (
-    Free | Unusable | Unclaimed | Recorded | Coding | Withheld | NotOpened | Opening | Ahead
+    Free | Unusable | Unclaimed | Recorded | Coding | PullFound | Withheld | NotOpened | Opening | Ahead
     | Conflicting | CIFailed | CIStuck | ApprovalNeeded | ThreadsOpen | Ejected | InMergeQueue
     | BehindBase | MergeBlocked | ChangesRequested | Watching | AwaitingMerge | ClosedUnmerged
     | AwaitingConsent | Closing | NotClosed | OnHook | Lost | LeaseUnverified | Crashed

@@ -39,6 +39,7 @@ class PhaseStep(Enum):
 
     NOTHING = "nothing"
     SYNC_BOARD = "sync the board"
+    FIND_PULL = "look for a pull request of the branch, and sync the board"
     OPEN_PULL = "open the pull request"
     WATCH_PULL = "watch the pull request"
     AWAIT_CONSENT = "ask a human whether the issue is closed, unless it is"
@@ -62,10 +63,11 @@ STEPS: dict[Trigger, dict[Phase, PhaseStep]] = {
     | dict.fromkeys((Phase.PR_CREATED, Phase.CHECKS_RUNNING, Phase.MERGED_DETECTED), PhaseStep.SYNC_BOARD),
     Trigger.IDLE: _ACTING,
     Trigger.REWAKE: _ACTING | {Phase.MERGED_DETECTED: PhaseStep.SYNC_BOARD},
-    Trigger.SYNC: _ACTING,
+    Trigger.SYNC: _ACTING | {Phase.CODING: PhaseStep.FIND_PULL},
     # What became of the pull request overnight is told at once; everything else waits for the turn's end.
     Trigger.SESSION_START: _QUIET
     | {
+        Phase.CODING: PhaseStep.FIND_PULL,
         Phase.PR_CREATED: PhaseStep.WATCH_PULL,
         Phase.CHECKS_RUNNING: PhaseStep.WATCH_PULL,
         Phase.MERGED_DETECTED: PhaseStep.AWAIT_CONSENT,
@@ -82,7 +84,8 @@ TRANSITIONS: dict[type[Outcome], dict[Phase, Phase]] = {
     BranchPushed: _SAME,
     PullOpened: {Phase.READY_FOR_PR: Phase.PR_CREATED},
     # A claim that lost its pull request's number finds it again without going back.
-    PullAdopted: {Phase.READY_FOR_PR: Phase.PR_CREATED} | {phase: phase for phase in _OPEN},
+    PullAdopted: dict.fromkeys((Phase.CODING, Phase.READY_FOR_PR), Phase.PR_CREATED)
+    | {phase: phase for phase in _OPEN},
     PullRefused: {Phase.READY_FOR_PR: Phase.READY_FOR_PR},
     StepWithheld: {phase: phase for phase in (Phase.READY_FOR_PR, Phase.DONE)},
     FeedbackNoted: {phase: phase for phase in _OPEN},

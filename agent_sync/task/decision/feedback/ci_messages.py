@@ -30,7 +30,7 @@ def checks_polled(
         for_human=is_failed or is_merge_due or verdict.ci in {CI.APPROVAL, CI.GREEN},
         for_agent=True,
         wakes=is_agents or (wakes_green and (is_merge_due or verdict.ci is CI.GREEN)),
-        agent_text=f"{text} {pull.url} Fix it and commit. {PUBLISH}" if is_agents else "",
+        agent_text=f"{text} {pull.url} Commit a fix, {PUBLISH}" if is_agents else "",
         can_wait=not is_agents,
     )
 

@@ -45,7 +45,7 @@ def failure_report(pull: Pull, note: FailuresSeen, failures: tuple[Failure, ...]
         f"Why CI failed on PR #{pull.number}, commit {note.sha[:12]}:",
         *(_failure(one, share) for one in failures),
     ]
-    text = "\n".join([*parts, f"{FENCE_NOTE} Fix the cause and commit. {PUBLISH}"])
+    text = "\n".join([*parts, f"{FENCE_NOTE} Commit a fix, {PUBLISH}"])
     identity = f"failure:{pull.number}:{note.sha}:{note.fingerprint}"
     return Notice(identity, text, for_human=False, for_agent=True, wakes=True)
 
@@ -130,21 +130,21 @@ def changes_requested(pull: Pull, wake: Wake) -> Notice:
     if said:
         texts = (f"{quoted(one.author, limit=40)} wrote:\n{fenced_prose(one.body)}" for one in said)
         text = "\n".join([text, *texts, FENCE_NOTE])
-    step = f"{text} Read the review, make the changes and commit. {PUBLISH}"
+    step = f"{text} Read the review, commit the changes, {PUBLISH}"
     return Notice(identity, text, for_agent=True, wakes=True, agent_text=step)
 
 
 def conflicting(pull: Pull, remote: str = "origin") -> Notice:
     """The pull request cannot be merged as it is."""
     text = f"PR #{pull.number} conflicts with its base branch and cannot be merged: {pull.url}"
-    step = f"{text} {_update(pull, remote)}, resolve and commit. {PUBLISH}"
+    step = f"{text} {_update(pull, remote)}, resolve and commit, {PUBLISH}"
     return Notice(f"conflict:{pull.number}:{pull.head_sha}", text, for_agent=True, wakes=True, agent_text=step)
 
 
 def behind(pull: Pull, remote: str) -> Notice:
     """The rules ask for a branch that contains its base."""
     text = f"PR #{pull.number} must be updated with its base branch before it can be merged."
-    step = f"{text} {_update(pull, remote)}. {PUBLISH}"
+    step = f"{text} {_update(pull, remote)}, {PUBLISH}"
     return Notice(f"behind:{pull.number}:{pull.head_sha}", text, for_agent=True, wakes=True, agent_text=step)
 
 
@@ -160,7 +160,7 @@ def ejected(pull: Pull, ejection: Ejection) -> Notice:
         f"PR #{pull.number} was taken out of the merge queue{where}: "
         f"{quoted(ejection.reason or 'no reason given', limit=200)}. A human queues it again."
     )
-    step = f"{text} Find out why, fix it and commit. {PUBLISH}"
+    step = f"{text} Find out why, commit a fix, {PUBLISH}"
     return Notice(f"ejected:{pull.number}:{ejection.id}", text, for_agent=True, wakes=True, agent_text=step)
 
 

@@ -1,0 +1,107 @@
+"""The task is looked at from all sides: what people did beside the tool is seen, said, and followed."""
+
+import json
+
+import pytest
+from support.stage import agent
+
+AT_ONCE = {"AGENT_SYNC_CHECKS_BACKOFF_S": "0"}
+START = json.dumps({"hook_event_name": "SessionStart", "session_id": "s", "source": "startup"})
+
+
+@pytest.fixture
+def pushed(theatre):
+    """Claim issue 42, commit and push, without a handoff."""
+    assert theatre.stage.command("claim", "42").status == 0
+    theatre.stage.commit("cache.py", "lock = True\n", "Add a lock")
+    assert theatre.stage.command("push").status == 0
+    return theatre
+
+
+@pytest.fixture
+def opened(theatre):
+    """Claim issue 42 and open PR #45 for it."""
+    assert theatre.stage.command("claim", "42").status == 0
+    theatre.stage.commit("cache.py", "lock = True\n", "Add a lock")
+    assert theatre.stage.command("handoff").status == 0
+    return theatre
+
+
+def opened_by_hand(theatre):
+    """Open a pull request of the claim's branch on GitHub itself."""
+    import httpx
+
+    answer = httpx.post(
+        f"{theatre.stage.url}/repos/octo/demo/pulls",
+        json={"title": "Fix the race", "head": theatre.stage.claim()["branch"], "base": "main"},
+        headers={"Authorization": "token as:octo"},
+    )
+    return answer.raise_for_status().json()["number"]
+
+
+def test_an_open_pull_of_the_branch_is_seen_while_coding(pushed):
+    """Status, sync, explain, reconcile and a session's start name it and the command that adopts it."""
+    number = opened_by_hand(pushed)
+    found = f"PR #{number} of this branch is open; adopt it with `agent-sync handoff`."
+    status = pushed.stage.command("status").stdout
+    assert found in status
+    assert f"#{number} open" in status
+    for words in ("pull request  none", "Keep working"):
+        assert words not in status
+    for command in ("sync", "explain"):
+        assert found in pushed.stage.command(command).stdout, command
+    assert f"PR #{number} of this branch is open" in pushed.stage.command("reconcile", "--dry-run").stdout
+    assert "Adopt it with `agent-sync handoff`" in agent(pushed.hook("session-start", stdin=START))
+    assert pushed.stage.command("handoff").status == 0
+    assert pushed.stage.claim()["pr_number"] == number
+
+
+def test_a_merged_pull_of_the_branch_is_seen_while_coding(pushed):
+    """Status says it, sync records it and asks; hooks while coding ask nothing."""
+    number = opened_by_hand(pushed)
+    pushed.stage.act("merge_pull", pull=number)
+    for hook in ("on-stop", "on-idle"):
+        pushed.hook(hook)
+        assert pushed.operations() == [], hook
+    assert f"PR #{number} of this branch is merged" in pushed.stage.command("status").stdout
+    assert f"PR #{number} merged!" in pushed.stage.command("sync").stdout
+    assert pushed.stage.claim()["phase"] == "merged_detected"
+    assert pushed.stage.command("done").status == 0
+    assert pushed.issue()["state"] == "closed"
+
+
+def test_a_session_that_begins_asks_about_a_merged_pull_of_its_branch(pushed):
+    """The question comes at the start, once the branch was pushed."""
+    number = opened_by_hand(pushed)
+    pushed.stage.act("merge_pull", pull=number)
+    assert f"PR #{number} merged! Should I close issue #42?" in agent(pushed.hook("session-start", stdin=START))
+
+
+def test_a_session_that_begins_asks_no_more_where_nothing_was_pushed(theatre):
+    """A branch that is only here has no pull request."""
+    assert theatre.stage.command("claim", "42").status == 0
+    theatre.hook("session-start", stdin=START)
+    assert "BranchPull" not in theatre.operations()
+
+
+def test_a_fix_that_was_not_pushed_is_said_by_hooks(opened):
+    """After red CI a stop and an idle look name the push, not another commit."""
+    opened.stage.act("add_check", pull=45, name="test", conclusion="failure")
+    assert "Commit a fix, then run: agent-sync push" in agent(opened.hook("on-idle", **AT_ONCE))
+    opened.stage.commit("fix.py", "fix\n", "Fix it")
+    lacks = "PR #45 lacks commits of this branch; push them: agent-sync push"
+    assert lacks in agent(opened.hook("on-stop"))
+    assert agent(opened.hook("on-stop")) == ""
+    said = agent(opened.hook("on-idle", **AT_ONCE))
+    assert lacks in said
+    assert "Commit a fix" not in said
+
+
+def test_push_says_when_there_is_nothing_to_push_and_which_branch_it_pushes(pushed):
+    """A second push says so; on another branch the pushed one is named."""
+    assert "Everything is already pushed" in pushed.stage.command("push").stdout
+    branch = pushed.stage.claim()["branch"]
+    pushed.git("switch", "-q", "main")
+    assert f"{branch} is the claim's branch: git switch {branch}" in pushed.stage.command("push").stdout
+    pushed.git("switch", "-q", "--detach")
+    assert "HEAD is detached" in pushed.stage.command("push").stdout
