@@ -131,7 +131,11 @@ def _work_turn(  # one for each situation
             return _agents(standing, f"the gates withhold the pull request: {_plain(reason)}")
         case s.NotOpened(_, by, reason):
             said = f"no pull request: {_plain(reason)}"
-            return Turn(Lane.NEEDS_YOU, YOU, said) if by is WithheldBy.GITHUB else _agents(standing, said)
+            return (
+                Turn(Lane.NEEDS_YOU, YOU, said)
+                if by in {WithheldBy.GITHUB, WithheldBy.ISSUE}
+                else _agents(standing, said)
+            )
         case s.Opening():
             return _agents(standing, "the pull request is about to be opened")
         case s.Ahead():

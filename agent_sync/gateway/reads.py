@@ -19,6 +19,7 @@ from agent_sync.gateway.cards import (
 )
 from agent_sync.gateway.issue_briefs import brief_in
 from agent_sync.gateway.pulls.conversations import with_feedback
+from agent_sync.gateway.pulls.drift import issue_in
 from agent_sync.gateway.relatives import RELATIVES, holders_of, open_blockers_of, parent_in, relatives_in
 from agent_sync.gateway.transport.answer import GraphQLAnswer, Json, nodes_of
 from agent_sync.gateway.transport.line import Call, Line, thing_at
@@ -58,6 +59,7 @@ class TaskReads(Line):
             commits_ahead=_ahead(answer, "base" if base else "default"),
             pulls=own_pulls(self, found.get("pullRequests")),
             card=card,
+            issue=issue_in(answer) if "state" in (answer.at(*ISSUE) or {}) else None,
         )
 
     def card(self, issue: int) -> Card | NoCard:

@@ -13,6 +13,7 @@ from agent_sync.task.claim.drift_seen import DriftSeen, IssueChange
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.claim.phases import Phase
 from agent_sync.task.decision.actions import LeaseLost, LeaseUnknown, LeftOnHook
+from agent_sync.task.decision.decide import status_trouble
 from agent_sync.task.decision.drift.comparing import drift_of, issue_drift, moved_card
 from agent_sync.task.decision.drift.drift_messages import people
 from agent_sync.task.decision.facts import Branch, Card, IssueSeen, NoCard, Pull, PullState
@@ -150,6 +151,8 @@ def _card(seen: TaskSeen) -> Iterator[Difference]:
         yield Difference(Side.CARD, one_line(card.reason, limit=300), Remedy.LEFT)
     elif card.is_archived:
         yield Difference(Side.CARD, "it is archived", Remedy.LEFT)
+    elif claim.status and claim.status != claim.last_synced_status and (trouble := status_trouble(card, claim.status)):
+        yield Difference(Side.CARD, one_line(trouble, limit=300), Remedy.TOLD, "agent-sync doctor")
     elif claim.status and claim.status != claim.last_synced_status:
         said = f"it says {quoted(card.status or 'no status')}, and the claim {quoted(claim.status)}"
         yield Difference(Side.CARD, said, Remedy.SYNC)

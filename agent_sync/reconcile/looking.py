@@ -13,6 +13,7 @@ from agent_sync.system.git_branches import has_had
 from agent_sync.task.claim.model import Claim
 from agent_sync.task.decision.drift.comparing import card_to_watch, issue_of
 from agent_sync.task.decision.facts import Branch, Pull, Watched
+from agent_sync.task.decision.needs import wanted_status
 from agent_sync.task.decision.situation import RecordSeen
 from agent_sync.task.decision.tasks import Task
 from agent_sync.task.situation_here import pull_beside
@@ -23,6 +24,7 @@ from agent_sync.work.hook.reading import look as look_at_work
 def look(context: Context, claim: Claim, *, asks_github: bool = True) -> TaskSeen:
     """Return everything that says something of a claim; without GitHub only what is known here and on the remote."""
     git = context.git
+    claim = claim.model_copy(update={"status": wanted_status(claim, context.settings)})
     branch = Branch(git.head_of(claim.branch) if claim.branch else None, git.current_branch() == claim.branch)
     pull, task = _ask_github(context, claim) if asks_github else (None, None)
     held, found = _refs(context, claim)

@@ -83,7 +83,7 @@ def _ask(context: Context, claim: Claim, *, force: bool) -> Task | AgentSyncErro
             pull = context.gateway.pull(claim.pr_number, with_checks=False)
             if pull.state is PullState.OPEN:
                 message = f"PR #{claim.pr_number} is open."
-                helps = "merge or close it first; see `agent-sync release --help`"
+                helps = "close or merge it first, or leave it open: agent-sync release --force"
                 return Refused(message, attempted=f"giving issue #{claim.issue_number} back", helps=helps)
     except AgentSyncError as error:
         return error

@@ -1,6 +1,7 @@
 """The task is looked at from all sides: what people did beside the tool is seen, said, and followed."""
 
 import json
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from support.stage import agent
@@ -105,3 +106,71 @@ def test_push_says_when_there_is_nothing_to_push_and_which_branch_it_pushes(push
     assert f"{branch} is the claim's branch: git switch {branch}" in pushed.stage.command("push").stdout
     pushed.git("switch", "-q", "--detach")
     assert "HEAD is detached" in pushed.stage.command("push").stdout
+
+
+def test_handoff_opens_no_pull_for_an_issue_that_is_not_wanted(pushed):
+    """An issue that was closed or given to others is asked about; `--anyway` goes on."""
+    pushed.stage.act("close_issue", issue=42, by="mona")
+    refused = pushed.stage.command("handoff")
+    assert refused.status == 8
+    assert "No PR opened for issue #42: the issue was closed. `agent-sync handoff --anyway` opens one" in refused.stdout
+    assert pushed.pulls() == []
+    inside = pushed.hook("handoff", CLAUDECODE="1")
+    assert inside.status == 0
+    assert "Ask the human" in agent(pushed.hook("on-stop"))
+    assert pushed.pulls() == []
+    pushed.stage.act("reopen_issue", issue=42, by="mona")
+    pushed.stage.act("assign", issue=42, users=["mona"], by="mona")
+    assert 'the issue is assigned to "mona" now' in pushed.stage.command("handoff").stdout
+    assert pushed.stage.command("handoff", "--anyway").status == 0
+    assert len(pushed.pulls()) == 1
+    assert pushed.stage.command("release").status == 1
+    assert pushed.stage.command("release", "--force").status == 0
+
+
+def test_a_pull_that_was_opened_again_is_noticed_by_the_running_session(opened):
+    """A closed pull request is looked at every half hour; its merge is not missed."""
+    opened.stage.act("close_pull", pull=45)
+    assert "was closed without merging" in agent(opened.hook("on-idle", **AT_ONCE))
+    opened.stage.act("reopen_pull", pull=45)
+    opened.stage.act("merge_pull", pull=45)
+    opened.hook("on-idle", **AT_ONCE)
+    assert opened.operations() == []
+    earlier = datetime.now(UTC) - timedelta(minutes=31)
+    opened.edit_claim(last_check_poll=earlier.isoformat())
+    assert "PR #45 merged!" in agent(opened.hook("on-idle", **AT_ONCE))
+
+
+def test_a_closed_pull_that_stays_closed_is_said_once(opened):
+    """The later looks are silent."""
+    opened.stage.act("close_pull", pull=45)
+    opened.hook("on-idle", **AT_ONCE)
+    opened.edit_claim(last_check_poll=(datetime.now(UTC) - timedelta(minutes=31)).isoformat())
+    again = opened.hook("on-idle", **AT_ONCE)
+    assert len(opened.operations()) == 1
+    assert again.stdout == ""
+    opened.hook("on-idle", **AT_ONCE)
+    assert opened.operations() == []
+
+
+def test_a_renamed_column_is_followed_once_the_setting_names_it(pushed):
+    """Sync says it each time, doctor names the new column, reconcile points there; then the card follows."""
+    pushed.stage.act("rename_option", field="Status", option="In Review", to="Reviewing")
+    assert 'The board has no status "In Review"' in pushed.stage.command("handoff").stdout
+    for _ in range(2):
+        assert 'The board has no status "In Review"' in pushed.stage.command("sync").stdout
+    assert 'The board has no status "In Review"' in pushed.stage.command("reconcile").stdout
+    assert 'agent-sync config set board.in_review "Reviewing"' in pushed.stage.command("doctor").stdout
+    assert pushed.stage.command("config", "set", "board.in_review", "Reviewing").status == 0
+    assert pushed.stage.command("sync").status == 0
+    assert pushed.card()["Status"] == "Reviewing"
+    assert pushed.stage.claim()["status"] == "Reviewing"
+    assert "everything agrees" in pushed.stage.command("reconcile").stdout
+
+
+def test_a_card_follows_a_setting_that_changed_after_it_was_written(opened):
+    """The column is renamed while CI runs."""
+    opened.stage.act("rename_option", field="Status", option="In Review", to="Reviewing", reissue_ids=True)
+    assert opened.stage.command("config", "set", "board.in_review", "Reviewing").status == 0
+    opened.hook("on-stop")
+    assert opened.card()["Status"] == "Reviewing"

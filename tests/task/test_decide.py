@@ -99,10 +99,10 @@ def test_triggers_that_only_tell_ask_nothing_of_github(trigger, phase):
         pytest.param(Trigger.STOP, DONE, {}, [AskClosing(42, 107, DONE.branch)], id="stop, done"),
         pytest.param(
             Trigger.REWAKE,
-            claim(Phase.PR_CREATED, pr_number=107, closed_unmerged=True),
+            claim(Phase.PR_CREATED, pr_number=107, closed_unmerged=True, last_check_poll=NOW - timedelta(minutes=29)),
             {},
             [],
-            id="rewake, closed unmerged: polling stops",
+            id="rewake, closed unmerged: asked every half hour",
         ),
         pytest.param(
             Trigger.STOP,
@@ -365,7 +365,7 @@ def test_recorded_once():
     """A look that tells nothing new is not recorded again."""
     polled = decide(Trigger.IDLE, OPEN, facts(pull=pull(checks=GREEN)))[0].outcome
     assert CI.GREEN is polled.verdict.ci
-    closed = OPEN.model_copy(update={"closed_unmerged": True})
+    closed = OPEN.model_copy(update={"closed_unmerged": True, "last_check_poll": NOW})
     assert decide(Trigger.IDLE, closed, facts(pull=pull(state=PullState.CLOSED))) == ()
     assert kinds(decide(Trigger.IDLE, closed, facts(pull=pull()))) == ["PullReopened"]
 

@@ -61,7 +61,7 @@ def ci(kind, **numbers):
         (m.pull_reopened(pull()), f"PR #107 is open again: {URL}"),
         (
             m.board_trouble(HELD, 'The board has no status "X". It has: Todo, Done.', "X"),
-            'Board not updated for issue #42 (wanted: X). The board has no status "X". It has: Todo, Done. Later events try again; `agent-sync sync` does so at once.',
+            'Board not updated for issue #42 (wanted: X). The board has no status "X". It has: Todo, Done. `agent-sync doctor` names the setting; later events try again.',
         ),
         (
             m.closed_unmerged(HELD, pull()),

@@ -37,8 +37,9 @@ MOST_SHOWN = 10
 )
 @click.option("--draft", is_flag=True, help="Open the pull request as a draft.")
 @click.option("--later", is_flag=True, help="Only set the phase; the next stop or `agent-sync sync` opens the PR.")
+@click.option("--anyway", is_flag=True, help="Also for an issue that was closed, or assigned to somebody else.")
 @click.option("--dry-run", is_flag=True, help="Only list what would be done.")
-def command(*, summary: str | None, draft: bool, later: bool, dry_run: bool) -> None:
+def command(*, summary: str | None, draft: bool, later: bool, anyway: bool, dry_run: bool) -> None:
     """Run the gates, push the branch with its lease and open the pull request.
 
     Inside a Claude Code session the pull request is opened when the turn ends. One that is open already gets the new
@@ -76,7 +77,7 @@ def command(*, summary: str | None, draft: bool, later: bool, dry_run: bool) -> 
         _passed_gates(context, draft=draft)
         with working(f"pushing {branch}"):
             claim = push_or_refuse(context, claim, branch, head)
-        _record(context, claim, HandedOff(text, branch, draft, context.settings.board.in_review))
+        _record(context, claim, HandedOff(text, branch, draft, context.settings.board.in_review, anyway))
     context.log.write(clock.now(), "handoff", issue=claim.issue_number, branch=branch, head=head)
     click.echo(f"Handed off issue #{claim.issue_number}: branch {branch} is pushed at {head[:12]}.")
     if claim.lease:
@@ -168,7 +169,7 @@ def _branch(context: Context, claim: Claim) -> str:
         raise BadInput("HEAD is detached.", attempted="handing off", helps=f"git switch {claim.branch}")
     if claim.branch and branch != claim.branch and context.git.head_of(claim.branch):
         message = f"HEAD is on branch {branch}, the claim's branch is {claim.branch}."
-        raise BadInput(message, helps=f"git switch {claim.branch}, or correct `branch` in .agent-claim.json")
+        raise BadInput(message, helps=f"git switch {claim.branch}")
     return branch
 
 

@@ -1,6 +1,6 @@
 """Checks that the board has the fields and statuses the settings name; pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from agent_sync.settings.tables import BoardSettings
 from agent_sync.setup.doctor.result import Result, fail, ok, warn
@@ -34,8 +34,21 @@ def _statuses(status: BoardField, names: BoardSettings) -> Result:
     if "ready" in missing:
         return fail("statuses", says, "set board.ready in .agent-sync.toml, or add the option on the board")
     first = next(iter(missing))
+    if like := _renamed(missing[first], status.options, named.values()):
+        fix = f'agent-sync config set board.{first} "{like}", if that column was renamed'
+        return warn("statuses", f"{says}; the card stays where it is", fix)
     fix = f'set board.{first} = "" in .agent-sync.toml to leave the card where it is, or add the option on the board'
     return warn("statuses", f"{says}; the card stays where it is", fix)
+
+
+def _renamed(name: str, options: tuple[str, ...], named: Iterable[str]) -> str:
+    """Return the column that looks like one that is missing; the only one that the settings do not name is it, too."""
+    from difflib import get_close_matches
+
+    known = {one.casefold() for one in named}
+    free = {one_line(option).casefold(): one_line(option) for option in options if option.casefold() not in known}
+    close = get_close_matches(name.casefold(), free, n=1, cutoff=0.5)
+    return free[close[0]] if close else next(iter(free.values())) if len(free) == 1 else ""
 
 
 def _agent(board: BoardShape, names: BoardSettings) -> Result:

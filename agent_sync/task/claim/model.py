@@ -185,6 +185,9 @@ class Claim(Model, is_strict=True):
         bool, Field(description="A human said `done --unmerged`; counts only as that command has recorded it")
     ] = False
     draft: Annotated[bool, Field(description="Open the pull request as a draft")] = False
+    open_anyway: Annotated[
+        bool, Field(description="Open the pull request though the issue is closed or somebody else's")
+    ] = False
     not_before: Annotated[MomentOrNever, Field(description="GitHub asked not to be called before")] = None
     refused_status: Annotated[str | None, Field(description="A status the board did not take")] = None
     refused_at: Annotated[MomentOrNever, Field(description="When it did not; it is tried again after a while")] = None

@@ -21,5 +21,6 @@ class WithheldBy(StrEnum):
     BRANCH = "branch"
     SUMMARY = "summary"
     COMMITS = "commits"
+    ISSUE = "issue"
     GITHUB = "github"
     UNMERGED = "unmerged"

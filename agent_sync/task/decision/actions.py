@@ -217,6 +217,7 @@ class PullClosed:
     """The pull request was closed without merging."""
 
     pull: Pull
+    at: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -242,6 +243,8 @@ class HandedOff:
     branch: str
     draft: bool
     status: str
+    # Also for an issue that is closed, or somebody else's now.
+    is_wanted_anyway: bool = False
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from agent_sync.task.decision.facts import Branch, Card, ClosingFacts, Facts, Lo
 from agent_sync.task.decision.feedback.decide_feedback import decide_checks, decide_feedback
 from agent_sync.task.decision.feedback.feedback_actions import PullUnmoved
 from agent_sync.task.decision.messages import closing_comment
-from agent_sync.task.decision.needs import is_board_behind, is_paused, is_withheld
+from agent_sync.task.decision.needs import is_board_behind, is_paused, is_withheld, wanted_status
 from agent_sync.task.decision.notice import Notice, as_told
 from agent_sync.task.decision.once import record_change, say_now, say_once
 from agent_sync.task.decision.pull_orders import NO_EXTRAS, extras_of, update_of
@@ -142,11 +142,28 @@ def _open_pull(claim: Claim, facts: Facts) -> tuple[Action, ...]:
         return (push,)
     if found:
         return (_renewal(claim, facts, found),)
+    if (objection := _issue_objection(claim, facts.lookup)) and not claim.open_anyway:
+        return _withheld(claim, facts, WithheldBy.ISSUE, messages.issue_objects(claim, objection))
     if facts.lookup.remote_sha is None:
         return _withheld(claim, facts, WithheldBy.BRANCH, messages.branch_unknown(claim))
     if facts.lookup.commits_ahead == 0:
         return _withheld(claim, facts, WithheldBy.COMMITS, messages.nothing_to_merge(claim))
     return (_opening(claim, facts, facts.lookup),)
+
+
+def _issue_objection(claim: Claim, lookup: Lookup) -> str:
+    """Return why no pull request may be wanted for the issue any more."""
+    if lookup.issue is None:
+        return ""
+    from agent_sync.task.decision.drift.comparing import issue_drift
+    from agent_sync.task.decision.drift.drift_messages import people
+
+    if not lookup.issue.is_open:
+        return "the issue was closed"
+    drift = issue_drift(claim, lookup.issue)
+    # An account that may only read is never assigned.
+    others = drift["assignees"] if drift.get("is_reassigned") else ()
+    return f"the issue is assigned to {people(others)} now" if others else ""
 
 
 def _push_needed(claim: Claim, branch: Branch, lookup: Lookup) -> PushBranch | None:
@@ -203,7 +220,7 @@ def _watch_pull(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Action, .
     if pull.state is PullState.CLOSED:
         told = messages.closed_unmerged(claim, pull)
         said = say_now(trigger, facts, told) if trigger is Trigger.SESSION_START else ()
-        seen = record_change(claim, PullClosed(pull)) or noted
+        seen = record_change(claim, PullClosed(pull, facts.now)) or noted
         return seen or said or _sync_board(trigger, claim, facts)
     reopened = record_change(claim, PullReopened(pull)) if claim.closed_unmerged else ()
     seen = reopened or noted or decide_checks(claim, facts, pull)
@@ -235,9 +252,10 @@ def _remind_to_push(claim: Claim, facts: Facts) -> tuple[Action, ...]:
 def _sync_board(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Action, ...]:
     if facts.card is None or not is_board_behind(trigger, claim, facts):
         return ()
-    change, trouble = card_change(facts.card, status=claim.status, agent=claim.agent_id)
+    status = wanted_status(claim, facts.settings)
+    change, trouble = card_change(facts.card, status=status, agent=claim.agent_id)
     if trouble or change is None:
-        return record_change(claim, CardRefused(claim.status, trouble, facts.now))
+        return record_change(claim, CardRefused(status, trouble, facts.now))
     return (MoveCard(change),)
 
 
@@ -280,7 +298,7 @@ def card_change(card: Card | NoCard, *, status: str, agent: str) -> tuple[CardCh
         return None, card.reason
     if card.is_archived:
         return None, "The task's card is archived and cannot be moved."
-    trouble = _status_trouble(card, status)
+    trouble = status_trouble(card, status)
     return CardChange(card, "" if trouble else status, agent), trouble
 
 
@@ -290,7 +308,8 @@ def option_id(card: Card, status: str) -> str | None:
     return next((identity for name, identity in card.options if name.casefold() == wanted), None)
 
 
-def _status_trouble(card: Card, status: str) -> str:
+def status_trouble(card: Card, status: str) -> str:
+    """Return why the card cannot be given a status."""
     if not status:
         # The settings say that the board has no such status: the card stays where it is.
         return ""

@@ -81,19 +81,20 @@ def _changes(claim: Claim, outcome: Outcome) -> dict[str, object]:  # noqa: PLR0
         case JobsRerun(pull):
             return {"failures": (claim.failures or FailuresSeen()).model_copy(update={"rerun_sha": pull.head_sha})}
         case CardMoved(status):
-            written = {"last_synced_status": status, "refused_status": None, "refused_at": None}
+            written = {"status": status, "last_synced_status": status, "refused_status": None, "refused_at": None}
             return written | _with_drift(claim, card_status="")
         case CardRefused(status, _, at):
-            return {"refused_status": status, "refused_at": at}
-        case PullClosed(pull):
-            return {"closed_unmerged": True} | _with_drift(claim, is_branch_deleted=pull.is_branch_deleted)
+            return {"status": status, "refused_status": status, "refused_at": at}
+        case PullClosed(pull, at):
+            looked = {"last_check_poll": at} if at else {}
+            return {"closed_unmerged": True} | looked | _with_drift(claim, is_branch_deleted=pull.is_branch_deleted)
         case PullReopened(pull):
             again = _with_drift(claim, is_branch_deleted=False, reopened_sha=pull.head_sha)
             return {"closed_unmerged": False} | again
         case DriftNoted(_, seen, at):
             return _kept_drift(seen) | ({"last_check_poll": at} if at else {})
-        case HandedOff(summary, branch, draft, status):
-            anew = {"closed_unmerged": False, "withheld": None}
+        case HandedOff(summary, branch, draft, status, is_wanted_anyway):
+            anew = {"closed_unmerged": False, "withheld": None, "open_anyway": is_wanted_anyway}
             return {"summary": summary, "branch": branch, "draft": draft, "status": status, **anew}
         case StepWithheld(by, notice):
             return {"withheld": WithheldNote(by=by, reason=notice.text)}
@@ -215,7 +216,10 @@ def report(  # noqa: PLR0912  # one arm for each outcome
         case PullReopened(pull):
             return (messages.pull_reopened(pull),)
         case CardRefused(status, trouble):
-            return (messages.board_trouble(claim, trouble, status),)
+            news = messages.board_trouble(claim, trouble, status)
+            # A person who asks hears it each time.
+            again = f"@{facts.now.isoformat()}" if trigger is Trigger.SYNC else ""
+            return (replace(news, id=news.id + again),)
         case TaskClosed(trouble, stays_open):
             done = facts.settings.board.done
             return (messages.task_closed(claim, trouble=trouble, done=done, stays_open=stays_open),)
@@ -302,6 +306,8 @@ def told_before(claim: Claim, outcome: Outcome) -> tuple[str, ...]:
             return (f"pr:{pull.number}", *messages.about_pull(pull))
         case ChecksUnsettled(pull) | ChecksNoted(pull):
             return () if claim.checks else about_feedback(pull)
+        case PullClosed() if claim.closed_unmerged:
+            return ()
         case PullMerged(pull) | ClosedByMerge(pull) | PullClosed(pull) | PullReopened(pull):
             return messages.about_pull(pull)
         case DriftNoted():

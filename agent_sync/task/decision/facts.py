@@ -203,6 +203,7 @@ class Lookup:
     commits_ahead: int | None
     pulls: tuple[Pull, ...]
     card: Card | NoCard
+    issue: IssueSeen | None = None
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ NEWS_AFTER_HANDOFF = (
     "gate:",
     "pr:",
     "not-merged:",
+    "issue-objects:",
 )
 RECORD_UNWRITTEN = "the recovery record could not be written"
 
@@ -132,6 +133,16 @@ def nothing_to_merge(claim: Claim) -> Notice:
     return Notice(f"no-commits:{_identity(claim)}", text, for_agent=True)
 
 
+def issue_objects(claim: Claim, reason: str) -> Notice:
+    """Somebody has closed the issue or given it to others: a pull request may not be wanted."""
+    text = (
+        f"No PR opened for issue #{claim.issue_number}: {reason}. `agent-sync handoff --anyway` opens one, "
+        "`agent-sync release` gives the task back."
+    )
+    step = f"{text} Ask the human which of the two."
+    return Notice(f"issue-objects:{_identity(claim)}:{reason}", text, for_agent=True, agent_text=step)
+
+
 def pull_refused(claim: Claim, reason: str) -> Notice:
     """GitHub said no to the pull request."""
     text = f"No PR opened for issue #{claim.issue_number}: GitHub refused: {quoted(reason, limit=300)}"
@@ -151,7 +162,7 @@ def board_trouble(claim: Claim, reason: str, status: str) -> Notice:
     """The board could not be kept true."""
     text = (
         f"Board not updated for issue #{claim.issue_number} (wanted: {_setting(status)}). "
-        f"{one_line(reason, limit=400)} Later events try again; `agent-sync sync` does so at once."
+        f"{one_line(reason, limit=400)} `agent-sync doctor` names the setting; later events try again."
     )
     return Notice(f"board:{_identity(claim)}:{status}:{reason[:80]}", text)
 

@@ -3,7 +3,10 @@
 from datetime import datetime, timedelta
 
 from agent_sync.lazy_dataclasses import dataclass
+from agent_sync.settings import Settings
+from agent_sync.settings.tables import BoardSettings
 from agent_sync.task.claim.model import Claim
+from agent_sync.task.claim.phases import Phase
 from agent_sync.task.decision.facts import Facts, GateSeen, Pull, PullState, Trigger
 from agent_sync.task.decision.feedback.checks import CI, CheckRun, ChecksVerdict
 from agent_sync.task.decision.feedback.merging import pull_verdict
@@ -11,6 +14,8 @@ from agent_sync.task.decision.steps import STEPS, PhaseStep
 
 # A board that could not be updated is tried again after this long: somebody may have mended it.
 BOARD_RETRY = timedelta(minutes=10)
+# Somebody may open a closed pull request again: that is looked for now and then.
+CLOSED_BACKOFF_S = 1800.0
 # Where an agent that has committed a fix is reminded to push it.
 REMINDED_TO_PUSH = frozenset({Trigger.STOP, Trigger.IDLE, Trigger.REWAKE})
 # These look at the pull request whatever the backoff: a person asks, or a session begins.
@@ -126,6 +131,8 @@ def is_paused(claim: Claim, facts: Facts) -> bool:
 def next_poll_at(claim: Claim, now: datetime, backoff_s: float) -> datetime:
     """Return when the pull request may be looked at again; a stamp from the future means that it never was."""
     last = claim.last_check_poll
+    if claim.closed_unmerged:
+        backoff_s = max(backoff_s, CLOSED_BACKOFF_S)
     return now if last is None or last > now else last + timedelta(seconds=backoff_s)
 
 
@@ -139,27 +146,41 @@ def next_look_at(trigger: Trigger, claim: Claim, facts: Facts) -> datetime | Non
     moments = [claim.not_before]
     if claim.may_act and STEPS[trigger][claim.phase] not in {PhaseStep.NOTHING, PhaseStep.REMIND}:
         looks = STEPS[trigger][claim.phase] in {PhaseStep.WATCH_PULL, PhaseStep.AWAIT_CONSENT}
-        is_watched = looks and not claim.closed_unmerged
-        moments.append(next_poll_at(claim, facts.now, facts.settings.checks.backoff_s) if is_watched else None)
-        moments.append(_board_retry_at(claim, facts) if _is_card_wrong(claim) else None)
+        moments.append(next_poll_at(claim, facts.now, facts.settings.checks.backoff_s) if looks else None)
+        moments.append(_board_retry_at(claim, facts) if _is_card_wrong(claim, facts.settings) else None)
     return min((moment for moment in moments if moment), default=None)
 
 
 def is_board_behind(trigger: Trigger, claim: Claim, facts: Facts) -> bool:
     """Tell whether the card should say something else than it was last told to, and may be told now."""
-    if not _is_card_wrong(claim):
+    if not _is_card_wrong(claim, facts.settings):
         return False
     retry = _board_retry_at(claim, facts)
-    return claim.refused_status != claim.status or trigger is Trigger.SYNC or (retry is not None and retry <= facts.now)
+    return (
+        claim.refused_status != wanted_status(claim, facts.settings)
+        or trigger is Trigger.SYNC
+        or (retry is not None and retry <= facts.now)
+    )
 
 
-def _is_card_wrong(claim: Claim) -> bool:
-    return bool(claim.status) and claim.status != claim.last_synced_status
+def wanted_status(claim: Claim, settings: Settings) -> str:
+    """Return what the card should say: a name that the settings no longer have means what the phase means."""
+    board, usual = settings.board, BoardSettings()
+    names = {board.ready, board.in_progress, board.in_review, board.done}
+    is_ours = claim.status in {usual.ready, usual.in_progress, usual.in_review, usual.done, claim.refused_status}
+    if not claim.status or claim.status in names or not is_ours:
+        return claim.status
+    return board.in_progress if claim.phase is Phase.CODING else board.in_review
+
+
+def _is_card_wrong(claim: Claim, settings: Settings) -> bool:
+    status = wanted_status(claim, settings)
+    return bool(status) and status != claim.last_synced_status
 
 
 def _board_retry_at(claim: Claim, facts: Facts) -> datetime | None:
     """Return when a board that did not take the status is tried again; without any board, never."""
-    if facts.settings.project.number is None or claim.refused_status != claim.status:
+    if facts.settings.project.number is None or claim.refused_status != wanted_status(claim, facts.settings):
         return None
     refused = claim.refused_at
     return facts.now if refused is None or refused > facts.now else refused + BOARD_RETRY
@@ -189,8 +210,7 @@ def _for_watching(trigger: Trigger, claim: Claim, facts: Facts) -> tuple[Questio
     if claim.pr_number is None:
         is_asked = claim.branch and facts.lookup is None and trigger is not Trigger.SESSION_START
         return (AskLookup(claim.branch, claim.issue_number),) if is_asked else ()
-    # A closed pull request is watched no more: a new handoff, a person or the next session leads on.
-    is_due = trigger in ASKED_FOR or (not claim.closed_unmerged and is_poll_due(claim, facts))
+    is_due = trigger in ASKED_FOR or is_poll_due(claim, facts)
     if facts.pull is None and facts.unmoved_at is None and is_due:
         return (AskPull(claim.pr_number, claim.issue_number),)
     if facts.pull and facts.is_head_here is None and _is_head_new(claim, facts.pull):

@@ -100,7 +100,7 @@ def next_step(stands: Situation) -> NextStep:  # noqa: PLR0912  # one arm for ea
         case Withheld(_, reason):
             return NextStep(_text(reason), SYNC)
         case NotOpened(_, by, reason):
-            return NextStep(_text(reason), SYNC if by is WithheldBy.GITHUB else HANDOFF)
+            return NextStep(_text(reason), {WithheldBy.GITHUB: SYNC, WithheldBy.ISSUE: RELEASE}.get(by, HANDOFF))
         case Opening():
             return NextStep("The PR will be opened when this turn ends.", SYNC)
         case Ahead(pr):
