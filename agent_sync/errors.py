@@ -1,7 +1,7 @@
 """Every error agent-sync raises on purpose, as one tree, with its code and exit status in one place.
 
 AgentSyncError                (what helps with each: cli/trouble.py)
- ├─ typed      BadInput (BadUsage), BadConfig, Interrupted, HumansOnly; Unexpected is a bug of ours
+ ├─ typed      BadInput (BadUsage), WrongState, BadConfig, Interrupted, HumansOnly; Unexpected is a bug of ours
  ├─ claim      BadClaim (ClaimTooNew, ClaimUnsafe), ClaimGone, LockHeld, BadLease (LeaseTooNew), LeaseUnsettled
  ├─ record     BadRecord, RecordUnavailable, NoRecord, IllegalMove, BadKey, BadReceipt, NoReceipt
  ├─ work hook  BadHook (HookTooNew), IllegalHookMove, HookBusy
@@ -59,6 +59,12 @@ class BadInput(AgentSyncError):
 
     code = "bad-input"
     exit_status = Exit.USAGE
+
+
+class WrongState(AgentSyncError):
+    """The arguments are fine; the repository, the claim or the working tree is in no state for it."""
+
+    code = "wrong-state"
 
 
 class BadUsage(BadInput):
@@ -267,7 +273,7 @@ class NotFound(GitHubError):
 
 
 class Refused(GitHubError):
-    """GitHub understood the request and said no."""
+    """GitHub or agent-sync refused it; the message says which and why."""
 
     code = "refused"
 

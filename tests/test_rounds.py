@@ -274,7 +274,7 @@ def test_every_session_is_told_that_the_branch_is_behind(workshop):
         workshop.drive(Trigger.SESSION_START, session_id=session)
         (told,) = workshop.context.outbox.waiting()
         assert "must be updated with its base branch" in told.text
-        assert "Run `git fetch origin && git merge origin/main`. Fixes are published" in told.agent_text
+        assert "Run `git fetch origin && git merge origin/main`, then run: agent-sync push" in told.agent_text
         workshop.context.outbox.mark((told,), Readers(human=True, agent=True))
 
 

@@ -26,6 +26,15 @@ MORE = {
 }
 
 
+# What other tools call things.
+MEANT = {
+    **dict.fromkeys(("list", "ls"), "agent-sync board, or agent-sync next"),
+    "pr": "agent-sync handoff, or agent-sync status",
+    "version": "agent-sync --version",
+    "undo": "agent-sync release",
+}
+
+
 class LazyGroup(click.Group):
     """A group that knows its commands by name and imports one only when it is run."""
 
@@ -39,6 +48,8 @@ class LazyGroup(click.Group):
             return _hook_page(cmd_name)
         place = location(cmd_name)
         if not place:
+            if cmd_name in MEANT:
+                raise click.UsageError(f"No such command '{cmd_name}'. Did you mean {MEANT[cmd_name]}?", ctx=ctx)
             raise click.exceptions.NoSuchCommand(cmd_name, possibilities=self.list_commands(ctx), ctx=ctx)
         module, _, name = place.partition(":")
         command = getattr(importlib.import_module(module), name or "command")

@@ -69,7 +69,7 @@ def errors_by_code(kind: type[AgentSyncError] = AgentSyncError) -> dict[str, typ
     """Return every error below `kind` by its code."""
     found = {kind.code: kind}
     for below in kind.__subclasses__():
-        found |= errors_by_code(below)
+        found = errors_by_code(below) | found
     return found
 
 

@@ -6,7 +6,7 @@ from agent_sync import settings as settings_file
 from agent_sync.cli.ending import call_at_end, say
 from agent_sync.clients import agent_here, is_claude_code
 from agent_sync.context import Context, context_at
-from agent_sync.errors import AgentSyncError, BadConfig, BadInput, HumansOnly
+from agent_sync.errors import AgentSyncError, BadClaim, BadConfig, HumansOnly, WrongState
 from agent_sync.quiet import answer as quiet
 from agent_sync.settings.approvals import held_back_line
 from agent_sync.settings.problems import ignored_line
@@ -20,7 +20,7 @@ def place_here() -> Place:
     """Return the worktree the command was started in."""
     place = place_of([quiet.process_dir()], "")
     if place is None:
-        raise BadInput("This is not a git repository.", helps="cd into the project, or run `git init`")
+        raise WrongState("This is not a git repository.", helps="cd into the project, or run `git init`")
     return place
 
 
@@ -46,6 +46,9 @@ def _keep_record(context: Context) -> None:
 
     try:
         keep_record(context)
+    except BadClaim:
+        # The command itself says so.
+        return
     except (AgentSyncError, OSError) as error:
         from agent_sync.task.decision.messages import RECORD_UNWRITTEN
 
@@ -64,6 +67,39 @@ def refuse_agent(environment: Mapping[str, str], may: str, *, attempted: str, he
         raise HumansOnly(f"Only a human may {may}, and {agent} runs this command.", attempted=attempted, helps=helps)
 
 
+# What a session may read, and a person at a terminal reads instead.
+_AT_A_TERMINAL = {
+    "Keep working; run `/handoff` when it is ready for a PR.": "When it is ready for a PR: agent-sync handoff",
+    "; CI is watched while the session is idle": "",
+    " is watched while the session is idle": " is open",
+    " CI is watched while the session is idle; nothing is left to do now.": "",
+    "when this turn ends": "by `agent-sync sync`",
+    "; leave the merge to a human.": "; merge it when you are ready.",
+    "a human decides with `/done` whether": "decide with `agent-sync done` whether",
+    "`/done` says yes.": "If so: agent-sync done",
+    "ask the human whether to continue.": "decide whether to continue.",
+    "ask the human what becomes of the work.": "decide what becomes of the work.",
+    "ask the human whether issue": "decide whether issue",
+    "until a human has decided": "until you have decided",
+    "Should I close issue": "Close issue",
+    "A human has to look into it.": "Look into it.",
+    "A human must act first:": "You must act first:",
+    " Tell them, and do nothing else on this task until then.": "",
+    "waits for a human's approval": "waits for your approval",
+    "`/handoff`": "`agent-sync handoff`",
+    "`/done`": "`agent-sync done`",
+}
+
+
+def for_reader(context: Context, text: str) -> str:
+    """Return a sentence as its reader needs it: a person at a terminal is the human, and has no slash commands."""
+    if is_session(context):
+        return text
+    for inside, outside in _AT_A_TERMINAL.items():
+        text = text.replace(inside, outside)
+    return text
+
+
 def refuse_without_board(context: Context) -> None:
     """Stop a command that is about the board where none is configured."""
     if context.settings.project.number is None:
@@ -77,5 +113,5 @@ def claim_here(context: Context) -> Claim:
         from agent_sync.task.decision.next_step import next_step
         from agent_sync.task.situation_here import situation_of
 
-        raise BadInput("No claim is held in this worktree.", helps=next_step(situation_of(context, None)).command)
+        raise WrongState("No claim is held in this worktree.", helps=next_step(situation_of(context, None)).command)
     return claim

@@ -15,7 +15,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from agent_sync.errors import BadInput
+from agent_sync.errors import BadInput, WrongState
 
 # One gate: nothing unfinished in the code.
 GATE = {
@@ -105,7 +105,7 @@ def stage(*, with_gate: bool = False) -> Iterator[Stage]:
         from agent_sync.emulator.server import running
     except ImportError as error:
         missing = "The demo needs the local GitHub, whose packages are not installed."
-        raise BadInput(missing, helps="pipx run --spec 'agent-sync-github[emulator]' agent-sync demo") from error
+        raise WrongState(missing, helps="pipx run --spec 'agent-sync-github[emulator]' agent-sync demo") from error
     directory = Path(tempfile.mkdtemp(prefix="agent-sync-demo-"))
     try:
         with running("small") as server:

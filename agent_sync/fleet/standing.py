@@ -12,7 +12,7 @@ from agent_sync.task.claim.model import Claim
 from agent_sync.task.claim.phases import Phase
 from agent_sync.task.decision.actions import LeaseLost
 from agent_sync.task.decision.claims_seen import ClaimedIssue
-from agent_sync.task.decision.facts import IssueSeen, Pull
+from agent_sync.task.decision.facts import IssueSeen, Pull, PullState
 from agent_sync.task.decision.feedback.checks import ChecksVerdict
 from agent_sync.task.decision.situation import Known, checks_known, situation
 from agent_sync.task.decision.situations import OnHook, Situation, Unusable
@@ -94,7 +94,9 @@ def _own_pull(held: HeldTask, issue: ClaimedIssue | None) -> Pull | None:
     if known == issue.pull.number:
         return issue.pull
     if held.here:
-        return None
+        # Whether a merged one is of this work only its worktree can tell.
+        is_beside = issue.pull.state is PullState.OPEN and held.here.claim and held.here.claim.phase is Phase.CODING
+        return issue.pull if is_beside else None
     ended, begun = issue.moments.ended, held.lease.acquired_at if held.lease else None
     # GitHub tells whole seconds.
     return None if ended and begun and ended < begun.replace(microsecond=0) else issue.pull

@@ -101,6 +101,10 @@ def _fields(table: str) -> Mapping[str, Any]:
     return fields
 
 
+# More names than this are for `agent-sync config list`.
+MOST_LISTED = 20
+
+
 def settings_error(error: Refused, sources: Mapping[str, str]) -> BadConfig:
     """Return the error with every problem by name; `sources` says which file or variable set a key."""
     found = []

@@ -226,6 +226,16 @@ def has_own_commits(git: Git, head: str, base: str) -> bool:
     return counted != "0"
 
 
+def changes_nothing(git: Git, head: str, base: str) -> bool:
+    """Tell whether a commit has the same files as where it left a base; of a base that is not here, no."""
+    return git.ask("diff", "--quiet", f"{base}...{head}", "--").status == 0
+
+
+def knows_committer(git: Git) -> bool:
+    """Tell whether git knows who commits."""
+    return git.ask("var", "GIT_COMMITTER_IDENT").status == 0
+
+
 def version(git: Git) -> str:
     """Return what git says its version is."""
     return git.ask("version").stdout.strip().removeprefix("git version ")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from agent_sync.clients import agent_here
 from agent_sync.context import Context
-from agent_sync.errors import AgentSyncError, BadInput, Conflict, GitFailed, Refused
+from agent_sync.errors import AgentSyncError, Conflict, GitFailed, Refused, WrongState
 from agent_sync.gates.pull import refuse_committed_claim
 from agent_sync.gateway.transport.remotes import refuse_shared_branch
 from agent_sync.lazy_dataclasses import dataclass
@@ -225,7 +225,7 @@ def make_branch(context: Context, plan: BranchPlan, task: Task, root: str) -> Pl
         raise
     place = worktree(root)
     if place is None or place.root != root:
-        raise BadInput(f"{root} is not a worktree.", attempted="making a worktree for the task")
+        raise WrongState(f"{root} is not a worktree.", attempted="making a worktree for the task")
     return place
 
 

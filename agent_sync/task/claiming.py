@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from agent_sync.context import Context
-from agent_sync.errors import AgentSyncError, BadInput, ClaimUnsafe, Conflict, LockHeld, NotClaimable, Refused
+from agent_sync.errors import AgentSyncError, ClaimUnsafe, Conflict, LockHeld, NotClaimable, Refused, WrongState
 from agent_sync.gateway.transport.remotes import refuse_shared_branch
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases import fence, rules
@@ -53,6 +53,7 @@ from agent_sync.task.decision.claimable import agent_name, login_of, objection, 
 from agent_sync.task.decision.decide import card_change
 from agent_sync.task.decision.facts import Card, NoCard, PullState
 from agent_sync.task.decision.issue_brief import IssueBrief
+from agent_sync.task.decision.needs import own_status
 from agent_sync.task.decision.outside_text import one_line
 from agent_sync.task.decision.tasks import Person, Task
 from agent_sync.task.issue_notes import keep_brief
@@ -98,10 +99,10 @@ class Taken:
     is_held_already: bool = False
 
 
-def other_claim(held: Claim) -> BadInput:
+def other_claim(held: Claim) -> WrongState:
     """Return why nothing else can be claimed in a worktree that holds this."""
     message = f"This worktree already holds issue #{held.issue_number} (phase {held.phase})."
-    return BadInput(message, helps="agent-sync status, or `agent-sync claim ISSUE --worktree` for a second one")
+    return WrongState(message, helps="agent-sync status, or `agent-sync claim ISSUE --worktree` for a second one")
 
 
 def held_already(context: Context, held: Claim) -> Taken:
@@ -370,6 +371,7 @@ def _first_claim(context: Context, task: Task, *, branch: str, agent_id: str, ti
         agent_id=agent_id,
         phase=Phase.CODING,
         status=context.settings.board.in_progress,
+        own_status=own_status(context.settings.board.in_progress),
         is_unmirrored=True,
         lease=fence.lease_note(tip),
     )

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from agent_sync.clients import agent_here
 from agent_sync.context import Context
-from agent_sync.errors import AgentSyncError, BadInput, Refused
+from agent_sync.errors import AgentSyncError, Refused, WrongState
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.acquire import conflict, take_over_objection, unsettled
 from agent_sync.leases.claim_refs import transport_here
@@ -96,12 +96,12 @@ def _has_left_traces(context: Context, found: Stuck) -> bool:
     return found.task.is_open and (is_ours or _assigned(found.task, found.agent) is not None)
 
 
-def _nothing_to_free(task: Task, attempted: str) -> BadInput:
+def _nothing_to_free(task: Task, attempted: str) -> WrongState:
     people = ", ".join(task.assignees)
     whose = f"It is assigned to {people}, which is changed on GitHub: {task.url}" if people else "Nobody holds it."
     remove = f"gh issue edit {task.number} --remove-assignee {','.join(task.assignees)}"
     helps = remove if people else f"agent-sync claim {task.number}"
-    return BadInput(f"Issue #{task.number} has no claim to free. {whose}", attempted=attempted, helps=helps)
+    return WrongState(f"Issue #{task.number} has no claim to free. {whose}", attempted=attempted, helps=helps)
 
 
 def _worker_of(context: Context, tip: Tip) -> str:

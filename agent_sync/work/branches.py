@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from agent_sync.context import Context
-from agent_sync.errors import BadInput
+from agent_sync.errors import WrongState
 from agent_sync.gateway.transport.remotes import base_branch
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.fence import refuse_shared_push
@@ -60,7 +60,7 @@ def work_branch(context: Context, hook: WorkHook, *, attempted: str) -> str:
     branch, current = (claim.branch if claim and is_claimed else "") or hook.status.branch, context.git.current_branch()
     if current != branch:
         message = f"HEAD is on {f'branch {current}' if current else 'no branch'}, the work's branch is {branch}."
-        raise BadInput(message, attempted=attempted, helps=f"git switch {branch}")
+        raise WrongState(message, attempted=attempted, helps=f"git switch {branch}")
     refuse_shared_push(context, branch)
     return branch
 

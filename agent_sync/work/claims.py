@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from agent_sync.context import Context
-from agent_sync.errors import BadHook, BadInput, BadLease, Conflict
+from agent_sync.errors import BadHook, BadInput, BadLease, Conflict, WrongState
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.claim_refs import claim_commit, claim_ref
 from agent_sync.leases.identity import fresh_id, holder_here, worktree_id
@@ -124,7 +124,7 @@ def held_work(context: Context, view: WorkView, name: str, *, attempted: str) ->
     seen = readable_hook(view, name, attempted=attempted)
     hook, issue = seen.hook, seen.hook.status.issue if seen.hook else None
     if hook is None or issue is None:
-        raise BadInput(f"{seen.name} has no work.", attempted=attempted, helps="agent-sync worker list")
+        raise WrongState(f"{seen.name} has no work.", attempted=attempted, helps="agent-sync worker list")
     tip, claim = tip_of(view, issue), context.store.read()
     noted = claim.lease if claim and claim.issue_number == issue else None
     is_held = tip is not None and tip.lease.state is LeaseState.HELD

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from agent_sync.context import Context
-from agent_sync.errors import AgentSyncError, BadHook, BadInput, Conflict, GitFailed, HookBusy, Refused
+from agent_sync.errors import AgentSyncError, BadHook, Conflict, GitFailed, HookBusy, Refused, WrongState
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.claim_refs import claim_ref
 from agent_sync.leases.fence import lease_note
@@ -242,7 +242,7 @@ def _refuse_verdict(found: TakeDecision, seen: HookSeen | None, tip: Tip | None)
             raise Conflict(message, attempted=f"taking from {name}", helps="agent-sync worker repair")
         case TakeVerdict.FINISH_FIRST:
             message = f"Work hangs on the hook of {name}, and {found.reason}."
-            raise BadInput(message, helps=FINISH_FIRST)
+            raise WrongState(message, helps=FINISH_FIRST)
         case TakeVerdict.WAIT if tip and seen and seen.hook and seen.hook.state is WorkState.IN_PROGRESS:
             raise HookBusy(
                 f"The work on the hook of {name} is in progress: {_by(tip)}.", helps="agent-sync worker list"

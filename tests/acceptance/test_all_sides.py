@@ -174,3 +174,91 @@ def test_a_card_follows_a_setting_that_changed_after_it_was_written(opened):
     assert opened.stage.command("config", "set", "board.in_review", "Reviewing").status == 0
     opened.hook("on-stop")
     assert opened.card()["Status"] == "Reviewing"
+
+
+def test_text_knows_its_reader(theatre):
+    """At a terminal nothing speaks of slash commands, a session or another human; in a session it may."""
+    said = [theatre.stage.command(*command.split()).stdout for command in ("claim 42", "status", "sync", "explain")]
+    theatre.stage.commit("cache.py", "lock = True\n", "Add a lock")
+    said += [theatre.stage.command(command).stdout for command in ("handoff", "status", "sync")]
+    theatre.stage.act("add_check", pull=45, name="test", conclusion="success")
+    said.append(theatre.stage.command("sync").stdout)
+    theatre.stage.act("merge_pull", pull=45)
+    said += [theatre.stage.command(command).stdout for command in ("status", "sync", "explain")]
+    for words in ("/done", "/handoff", "ask the human", "session is idle", "Keep working", "a human"):
+        assert not [text for text in said if words in text], words
+    assert "/done" in theatre.hook("sync", CLAUDECODE="1").stdout
+
+
+def test_wrong_state_is_no_wrong_argument(theatre):
+    """Exit code 2 is for arguments alone."""
+    assert theatre.stage.command("push").status == 1
+    assert theatre.stage.command("push", "--nothing").status == 2
+    assert theatre.stage.command("claim", "42").status == 0
+    assert theatre.stage.command("claim", "43").status == 1
+    (theatre.stage.root / "dirty.txt").write_text("x\n")
+    assert theatre.stage.command("handoff").status == 1
+    assert theatre.stage.command("handoff", "--summary", "").status == 2
+
+
+def test_an_empty_commit_is_not_handed_off(theatre):
+    """It would be a pull request without changes."""
+    assert theatre.stage.command("claim", "42").status == 0
+    theatre.git("commit", "-q", "--allow-empty", "-m", "Nothing")
+    refused = theatre.stage.command("handoff")
+    assert refused.status == 1
+    assert "change nothing compared with origin/main" in refused.stderr
+
+
+def test_a_claim_says_what_comes_along(theatre):
+    """Uncommitted changes are named, not lost."""
+    (theatre.stage.root / "half.txt").write_text("x\n")
+    assert "uncommitted changes came along" in theatre.stage.command("claim", "42").stderr
+
+
+def test_a_session_that_holds_an_issue_is_offered_no_other(theatre):
+    """The board is counted, and what could be claimed is left out."""
+    assert "Ready to claim" in agent(theatre.hook("session-start", stdin=START))
+    assert theatre.stage.command("claim", "42").status == 0
+    held = agent(theatre.hook("session-start", stdin=START))
+    assert "Board " in held
+    assert "Ready to claim" not in held
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("list", "Did you mean agent-sync board, or agent-sync next?"),
+        ("ls", "agent-sync next"),
+        ("pr", "agent-sync handoff"),
+        ("version", "agent-sync --version"),
+        ("undo", "agent-sync release"),
+        ("config get nothing", "'nothing' is not a setting."),
+        ("config set checks.backoff_s -5", "checks.backoff_s"),
+        ("gate init", "There is no terminal to ask on"),
+    ],
+)
+def test_ordinary_mistakes_get_a_kind_answer(theatre, typed, words):
+    """The words of other tools, a negative value, no terminal."""
+    played = theatre.stage.command(*typed.split())
+    assert played.status in {1, 2}
+    assert words in played.stderr
+    assert "notify.green" not in played.stderr
+    assert "No such option" not in played.stderr
+
+
+def test_a_broken_claim_file_names_the_way_out_once(theatre):
+    """Moving it away and claiming again restores the claim."""
+    assert theatre.stage.command("claim", "42").status == 0
+    (theatre.stage.root / ".agent-claim.json").write_text("{")
+    said = theatre.stage.command("status").stderr
+    assert said.count("mv .agent-claim.json .agent-claim.json.bad, then `agent-sync claim ISSUE`") == 1
+    (theatre.stage.root / ".agent-claim.json").rename(theatre.stage.root / ".agent-claim.json.bad")
+    assert "Restored the claim" in theatre.stage.command("claim", "42").stdout
+
+
+def test_a_closed_issue_with_an_open_pull_is_given_back_by_the_suggested_command(opened):
+    """`Next:` is no circle."""
+    opened.stage.act("close_issue", issue=42, by="mona")
+    assert "Next: agent-sync release --force" in opened.stage.command("status").stdout
+    assert opened.stage.command("release", "--force").status == 0

@@ -93,7 +93,7 @@ def test_same_claim_again_is_a_success(theatre):
     values = json.loads(theatre.stage.command("claim", "42", "--json").stdout)
     assert (values["held_already"], values["claim"]["issue_number"]) == (True, 42)
     assert theatre.stage.claim() == before
-    assert theatre.stage.command("claim", "--next").status == 2
+    assert theatre.stage.command("claim", "--next").status == 1
     theatre.edit_claim(lease=before["lease"] | {"lost_to": "somebody else"})
     played = theatre.stage.command("claim", "42")
     assert (played.status, "is held by" in played.stderr) == (3, True)
@@ -103,7 +103,7 @@ def test_second_claim_is_refused(theatre):
     """A worktree holds one task, and no two of a clone the same; another worktree may hold another."""
     theatre.stage.command("claim", "42")
     refused = theatre.stage.command("claim", "43")
-    assert (refused.status, "already holds issue #42" in refused.stderr) == (2, True)
+    assert (refused.status, "already holds issue #42" in refused.stderr) == (1, True)
     twin = theatre.stage.command("claim", "42", "--worktree", "--branch", "claude/other")
     assert (twin.status, "is held in" in twin.stderr) == (3, True)
     beside = theatre.stage.command("claim", "43", "--worktree", "--json")
@@ -150,7 +150,7 @@ def test_unfinished_claim_is_finished_by_sync(theatre):
     theatre.fault("drop_before", operation="ClaimTask")
     theatre.stage.command("claim", "42")
     dry = theatre.stage.command("claim", "43", "--dry-run")
-    assert (dry.status, "already holds issue #42" in dry.stderr) == (2, True)
+    assert (dry.status, "already holds issue #42" in dry.stderr) == (1, True)
     assert theatre.issue()["assignees"] == []
     theatre.stage.command("sync")
     assert theatre.issue()["assignees"] == ["octo"]
@@ -185,7 +185,7 @@ def test_handoff_refuses_what_is_not_committed_on_the_branch_of_the_claim(theatr
     branch = theatre.stage.claim()["branch"]
     for options in ((), ("--later",), ("--dry-run",)):
         refused = theatre.stage.command("handoff", "--summary", "Nothing", *options)
-        assert refused.status == 2, options
+        assert refused.status == 1, options
         assert "has no commits of its own" in refused.stderr, options
         assert theatre.stage.claim()["phase"] == "coding", options
     assert theatre.git("ls-remote", "origin", f"refs/heads/{branch}") == ""
@@ -198,7 +198,7 @@ def test_handoff_refuses_what_is_not_committed_on_the_branch_of_the_claim(theatr
     ):
         spoil()
         played = theatre.stage.command("handoff", "--summary", "x")
-        assert (played.status, says in played.stderr) == (2, True), played.stderr
+        assert (played.status, says in played.stderr) == (1, True), played.stderr
         assert theatre.stage.claim()["phase"] == "coding"
 
 

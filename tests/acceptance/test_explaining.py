@@ -119,5 +119,5 @@ def test_issues_that_nobody_holds(theatre):
 def test_without_a_claim_and_without_a_number(theatre):
     """There is nothing to explain: the error names what leads on; an odd number is refused."""
     played = theatre.stage.command("explain")
-    assert (played.status, "agent-sync next" in played.stderr) == (2, True)
+    assert (played.status, "agent-sync next" in played.stderr) == (1, True)
     assert theatre.stage.command("explain", "soon").status == 2

@@ -96,7 +96,7 @@ def test_two_claims_in_one_worktree_leave_one(theatre):
     """The claim file, the branch that is checked out and the lease are of the same issue; the other is free."""
     for _ in range(3):
         ran = at_once([(theatre.stage, ("claim", "42")), (theatre.stage, ("claim", "43"))])
-        assert sorted(one.status for one in ran) == [0, 2], [one.stderr for one in ran]
+        assert sorted(one.status for one in ran) == [0, 1], [one.stderr for one in ran]
         claim = theatre.stage.claim()
         assert theatre.git("branch", "--show-current") == claim["branch"]
         other = ({42, 43} - {claim["issue_number"]}).pop()
@@ -349,16 +349,16 @@ def test_commands_of_every_kind_at_once_leave_one_state(theatre, begins):
         if theatre.stage.claim():
             theatre.stage.commit("a.txt", f"{number}\n", f"A {number}")
         ran = at_once([(theatre.stage, kind) for kind in KINDS], stdin="{}")
-        assert {one.status for one in ran} <= {0, 1, 2, 3, 8}, [one.stderr for one in ran]
+        assert {one.status for one in ran} <= {0, 1, 3, 8}, [one.stderr for one in ran]
         assert not any("Traceback" in one.stderr or "git said" in one.stderr for one in ran), [
             one.stderr for one in ran
         ]
-        assert theatre.stage.command("sync").status in {0, 1, 2}
+        assert theatre.stage.command("sync").status in {0, 1}
         is_consistent(theatre)
         for pull in theatre.pulls():
             if pull["state"] == "open":
                 theatre.stage.act("close_pull", pull=pull["number"])
         released = theatre.stage.command("release", "--force")
-        assert released.status in {0, 2}, released.stderr
+        assert released.status in {0, 1}, released.stderr
         theatre.git("switch", "-q", "main")
         is_consistent(theatre)

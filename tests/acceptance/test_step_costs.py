@@ -14,7 +14,7 @@ from agent_sync.demo.stage import stage
 BUDGETS = {
     "session start": (334, 2, 2),
     "stop without a claim": (223, 1, 0),
-    "claim": (375, 6, 22),
+    "claim": (375, 7, 22),
     "stop while coding": (255, 1, 0),
     "prompt while coding": (227, 1, 0),
     "tool while coding": (248, 1, 0),

@@ -202,7 +202,7 @@ def test_old_git_is_named(local, tmp_path):
 
 def test_outside_of_a_repository(tmp_path):
     """Outside of a repository there is nothing to check."""
-    assert run("doctor", cwd=tmp_path).status == 2
+    assert run("doctor", cwd=tmp_path).status == 1
 
 
 def test_fix_repairs_the_set_up(local, stand_in, server):

@@ -21,16 +21,20 @@ from agent_sync.task.decision.feedback.checks import CheckRun
 from agent_sync.task.decision.feedback.reviews import Conversation
 
 AGENTS = (
-    s.Coding, s.Withheld, s.Opening, s.Ahead, s.Conflicting, s.CIFailed, s.ThreadsOpen, s.Ejected, s.BehindBase,
+    s.Coding, s.PullFound, s.Withheld, s.Opening, s.Ahead, s.Conflicting, s.CIFailed, s.ThreadsOpen, s.Ejected, s.BehindBase,
     s.ChangesRequested, s.Closing, d.ForeignHead,
 )  # fmt: skip
 PEOPLE = (
     s.CIStuck, s.ApprovalNeeded, s.MergeBlocked, s.AwaitingMerge, s.ClosedUnmerged, s.AwaitingConsent, s.NotClosed,
     s.Lost, s.Crashed, s.WaitingForHuman, d.IssueClosed, d.IssueGone, d.Reassigned, d.BranchDeleted, d.Reverted,
 )  # fmt: skip
-# Whether a lease holds is known here from its ref.
+# Whether a lease holds is known here from its ref, and whose a merged pull request is from git.
 CLAIMED = {
-    name: case for name, case in CASES.items() if case.claim and not isinstance(case.expected, s.LeaseUnverified)
+    name: case
+    for name, case in CASES.items()
+    if case.claim
+    and not isinstance(case.expected, s.LeaseUnverified)
+    and not getattr(case.expected, "is_merged", False)
 }
 GREEN = (CheckRun("test", "SUCCESS"),)
 

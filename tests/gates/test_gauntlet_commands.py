@@ -241,13 +241,13 @@ def test_init(repo):
     assert run("gauntlet", "init", "--yes", cwd=repo).status == 0
     assert run("gauntlet", "validate", cwd=repo).status == 0
     assert "base_branch: main" in (repo / ".gauntlet" / "config.yml").read_text()
-    assert run("gauntlet", "init", "--yes", cwd=repo).status == 2
+    assert run("gauntlet", "init", "--yes", cwd=repo).status == 1
 
 
 def test_outside_a_project(repo):
     """Where there are no gates the way to some is said."""
     found = run("gauntlet", "run", cwd=repo)
-    assert (found.status, "agent-sync gate init" in found.stderr) == (2, True)
+    assert (found.status, "agent-sync gate init" in found.stderr) == (1, True)
 
 
 class TestStopHook:
@@ -430,5 +430,5 @@ def test_views_as_json(failing):
     assert set(json.loads(gauntlet(failing, "health", "--json").stdout)["reviewers"]) >= {"claude", "codex"}
     assert gauntlet(failing, "run", "-u", "-c", "HEAD").status == 2
     failing.write({".gauntlet/config.yml": "a: ["})
-    assert gauntlet(failing, "detect").status == 2
+    assert gauntlet(failing, "detect").status == 1
     assert "not valid YAML" in gauntlet(failing, "list").stderr

@@ -1,6 +1,6 @@
 import pytest
 
-from agent_sync.errors import BadConfig, BadInput
+from agent_sync.errors import BadConfig
 from agent_sync.setup.install import carry_out
 from agent_sync.setup.install.plan import FileChange, InstallPlan
 from agent_sync.setup.install.shown import diff, verb
@@ -38,7 +38,7 @@ def test_file_changed_meanwhile_stops_everything(tmp_path):
     """A file that is not what the diff showed is not overwritten, and no other is written either."""
     plan = InstallPlan((FileChange("a", None, b"a"), FileChange("b", b"old", b"new")))
     (tmp_path / "b").write_bytes(b"edited")
-    with pytest.raises(BadInput, match="b was changed meanwhile"):
+    with pytest.raises(WrongState, match="b was changed meanwhile"):
         carry_out.install(Tree(tmp_path), tmp_path / "state", plan)
     assert not (tmp_path / "a").exists()
 

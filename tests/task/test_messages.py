@@ -69,15 +69,15 @@ def ci(kind, **numbers):
         ),
         (
             m.summary_missing(HELD),
-            "No PR opened for issue #42: `summary` is empty in .agent-claim.json. It becomes the PR's title; write one, or run `agent-sync handoff`.",
+            "No PR opened for issue #42: the claim has no summary, which becomes the title. Run `agent-sync handoff`.",
         ),
         (
             m.branch_missing(HELD),
-            "No PR opened for issue #42: `branch` is empty in .agent-claim.json. Write the branch's name there, or run `agent-sync handoff` on it.",
+            "No PR opened for issue #42: the claim names no branch. Run `agent-sync handoff` on the branch that has the work.",
         ),
         (
             m.branch_unknown(HELD),
-            'No PR opened for issue #42: branch "claude/fix-race-42" is neither here nor on GitHub. Create and push it, or correct `branch` in .agent-claim.json.',
+            'No PR opened for issue #42: branch "claude/fix-race-42" is neither here nor on GitHub. Switch to the branch that has the work, then run `agent-sync handoff`.',
         ),
         (
             m.nothing_to_merge(HELD),

@@ -5,7 +5,7 @@ import threading
 import pytest
 from support.claims import claim
 
-from agent_sync.errors import BadClaim, BadInput, ClaimGone, ClaimTooNew, ClaimUnsafe, LockHeld
+from agent_sync.errors import BadClaim, ClaimGone, ClaimTooNew, ClaimUnsafe, LockHeld, WrongState
 from agent_sync.system import files
 from agent_sync.task.claim.phases import Phase
 from agent_sync.task.claim.store import ClaimStore
@@ -52,7 +52,7 @@ def test_what_is_written_is_read(store):
 def test_a_claim_is_never_overwritten_by_another(store):
     """Creating where a claim is held is refused."""
     create(store, claim())
-    with pytest.raises(BadInput, match="already there"):
+    with pytest.raises(WrongState, match="already there"):
         create(store, claim(issue_number=43))
     assert store.read().issue_number == 42
 
@@ -112,7 +112,7 @@ def test_unusable_file_is_kept_byte_for_byte(store, content):
     store.file.write_bytes(content)
     with pytest.raises((BadClaim, ClaimTooNew)):
         store.read()
-    with pytest.raises(BadInput):
+    with pytest.raises(WrongState):
         create(store, claim())
     assert content == store.file.read_bytes()
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent_sync.errors import BadInput, Conflict
+from agent_sync.errors import Conflict, WrongState
 from agent_sync.events.exchange import parse
 from agent_sync.events.parts import recovery
 from agent_sync.events.parts.briefing import head_line
@@ -27,7 +27,7 @@ def test_handoff_beside_the_branch_is_refused(fleet):
     for away in (("main",), ("--detach", "main")):
         machine.git("switch", "-q", *away)
         machine.commit(f"stray{len(away)}.txt")
-        with pytest.raises(BadInput, match=rf"the work's branch is {BRANCH}.*Do not end the session"):
+        with pytest.raises(WrongState, match=rf"the work's branch is {BRANCH}.*Do not end the session"):
             hand_off(machine.context(), "w1", HandoffNote())
         assert fleet.refs() == before, away
     machine.git("switch", "-q", BRANCH)

@@ -8,7 +8,7 @@ import threading
 import pytest
 from support.fleet import issue, spoil
 
-from agent_sync.errors import BadHook, BadInput, Conflict, GitFailed, HookBusy, IllegalHookMove, Refused
+from agent_sync.errors import BadHook, BadInput, Conflict, GitFailed, HookBusy, IllegalHookMove, Refused, WrongState
 from agent_sync.leases.model import LeaseMode, LeaseState
 from agent_sync.leases.refs.values import Where
 from agent_sync.work import identity
@@ -137,7 +137,7 @@ def test_take_moves_hook_and_claim_before_the_work(fleet):
     assert (fleet.refs(), fleet.issues.claimed) == (before, [42])
     # A worktree at another issue takes nothing; the work stays on the hook.
     sling(one.context(), Sling(43, "w2"))
-    with pytest.raises(BadInput, match="this worktree holds another issue"):
+    with pytest.raises(WrongState, match="this worktree holds another issue"):
         take(two.context(), "w2")
     assert state_of(two, W2) is WorkState.PENDING
 

@@ -3,6 +3,7 @@
 import json
 import sys
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import click
@@ -32,6 +33,9 @@ def show_all(context: Context, *, as_json: bool) -> None:
     view = project(seen, now)
     if as_json:
         click.echo(json.dumps(fleet_values(context, refs, view, now), ensure_ascii=False))
+        return
+    if not view.tasks and context.settings.project.number is None and not Path(context.place.settings_file).exists():
+        click.echo("agent-sync is not set up in this repository.\nNext: agent-sync init")
         return
     if sys.stdout.isatty():
         _draw(view, now)

@@ -3,7 +3,7 @@
 import click
 
 from agent_sync.cli.here import context_here, refuse_agent
-from agent_sync.errors import BadInput
+from agent_sync.errors import WrongState
 
 INSTALL = "pipx install 'agent-sync-github[ui]'"
 
@@ -29,7 +29,7 @@ def command(*, has_actions: bool, port: int, no_open: bool) -> None:
         from agent_sync.fleet.web.server import serve
     except ImportError as error:
         missing = "The page needs starlette and uvicorn, which are not installed."
-        raise BadInput(missing, attempted="starting the page", helps=INSTALL) from error
+        raise WrongState(missing, attempted="starting the page", helps=INSTALL) from error
     context = context_here(keeps_record=False)
     if has_actions:
         refuse_agent(context.environment, "have buttons on the page", attempted="starting the page")

@@ -1,5 +1,6 @@
 """`agent-sync watch`: the fleet, live in the terminal, and cared for."""
 
+import contextlib
 import json
 import sys
 import time
@@ -56,11 +57,12 @@ def command(*, everywhere: bool, once: bool, as_values: bool) -> None:
 
 
 def watch(context: Context, *, everywhere: bool, as_values: bool = False) -> None:
-    """Look again and again until interrupted."""
-    if as_values or not sys.stdout.isatty():
-        _follow(context, everywhere=everywhere, as_values=as_values)
-    else:
-        _live(context, everywhere=everywhere)
+    """Look again and again until interrupted, which is how it ends."""
+    with contextlib.suppress(KeyboardInterrupt):
+        if as_values or not sys.stdout.isatty():
+            _follow(context, everywhere=everywhere, as_values=as_values)
+        else:
+            _live(context, everywhere=everywhere)
 
 
 def _follow(context: Context, *, everywhere: bool, as_values: bool) -> None:

@@ -3,7 +3,7 @@
 from agent_sync.cli.ending import say
 from agent_sync.cli.here import context_here
 from agent_sync.context import Context
-from agent_sync.errors import BadInput
+from agent_sync.errors import WrongState
 from agent_sync.gates.config.model import LoadedProject
 from agent_sync.gates.config.project import find_project, load_project
 from agent_sync.gates.plan.changes import WantedChanges
@@ -19,7 +19,7 @@ def project_here() -> tuple[Context, LoadedProject]:
     context = context_here()
     root = find_project(process_dir(), context.place.root)
     if root is None:
-        raise BadInput("There is no .gauntlet/config.yml here.", helps="agent-sync gate init")
+        raise WrongState("There is no .gauntlet/config.yml here.", helps="agent-sync gate init")
     return context, load_project(root)
 
 
@@ -27,7 +27,7 @@ def show_changes(wanted: WantedChanges = ALL_OF_THE_WORK, *, as_json: bool = Fal
     """Print the changed files, and the gates that would run on them."""
     context, loaded = project_here()
     if loaded.errors:
-        raise BadInput(str(loaded.errors[0]), helps="agent-sync gate validate")
+        raise WrongState(str(loaded.errors[0]), helps="agent-sync gate validate")
     found = foresee(context, loaded.project, wanted)
     plan = found.plan
     if as_json:

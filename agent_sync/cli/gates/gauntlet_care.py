@@ -4,9 +4,10 @@ from pathlib import Path
 
 import click
 
+from agent_sync.cli.asking import ask_consent
 from agent_sync.cli.gates.detecting import project_here
 from agent_sync.cli.here import context_here
-from agent_sync.errors import BadInput, LockHeld
+from agent_sync.errors import LockHeld, WrongState
 from agent_sync.gates.config.starter import starter_files
 from agent_sync.gates.plan.repo import Repo
 from agent_sync.gates.run import clean as cleaning, lock
@@ -51,11 +52,11 @@ def init(*, yes: bool, dry_run: bool) -> None:
     repo = Repo(context.git, context.place, Path(context.place.root))
     target = repo.project / GATE_DIR
     if target.exists():
-        raise BadInput(f"{target} already exists.", helps="agent-sync gate validate")
+        raise WrongState(f"{target} already exists.", helps="agent-sync gate validate")
     files = starter_files(repo)
     for name, text in files.items():
         click.echo(f"--- {GATE_DIR}/{name}\n{text}")
-    if dry_run or not (yes or click.confirm("Write these files?", default=True)):
+    if dry_run or not ask_consent("Write these files?", yes=yes, command="agent-sync gate init"):
         return
     for name, text in files.items():
         path = target / name

@@ -9,7 +9,7 @@ from typing import Any
 from agent_sync.cli.ending import say
 from agent_sync.cli.gates.progress import listener
 from agent_sync.cli.here import context_here
-from agent_sync.errors import BadInput, BadUsage, Exit
+from agent_sync.errors import BadUsage, Exit, WrongState
 from agent_sync.gates.config.project import find_project
 from agent_sync.gates.plan.changes import WantedChanges
 from agent_sync.gates.plan.plan import Scope
@@ -34,7 +34,7 @@ def run_gates(scope: Scope, options: Mapping[str, Any]) -> Exit:
     context = context_here()
     root = find_project(process_dir(), context.place.root)
     if root is None:
-        raise BadInput("There is no .gauntlet/config.yml here.", helps="agent-sync gate init")
+        raise WrongState("There is no .gauntlet/config.yml here.", helps="agent-sync gate init")
     wanted = WantedChanges(options["base"], options["commit"], options["uncommitted"])
     if wanted.commit and wanted.uncommitted:
         raise BadUsage("Use either --commit or --uncommitted.", helps="agent-sync gate run --help")

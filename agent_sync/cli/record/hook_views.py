@@ -41,7 +41,7 @@ _LIVES = {
 def status(ctx: click.Context, *, task: str, as_json: bool) -> None:
     """Show the state of this worktree's task, with what git says now, and whether its record is intact.
 
-    Nothing is written. Exit code 0, 1 if no task is recorded, 5 if the record is damaged or was changed by hand. Of a
+    Nothing is written. Exit code 0, 6 if no task is recorded, 5 if the record is damaged or was changed by hand. Of a
     long history the newest events are checked, those that hook.json holds; `agent-sync doctor` checks all of them.
 
     \b

@@ -9,6 +9,7 @@ from agent_sync.cli.asking import is_terminal
 from agent_sync.cli.here import context_here
 from agent_sync.cli.record.cleanup import reader
 from agent_sync.cli.record.recorded import home_here
+from agent_sync.cli.telling import counted
 from agent_sync.errors import BadInput, BadRecord, RecordUnavailable
 from agent_sync.record.crash.owner import SystemProcesses, owner_standing
 from agent_sync.record.disk import cleanup
@@ -83,7 +84,7 @@ def destroy(*, name: str, yes: bool, force: bool) -> None:
     if name not in home.workspaces():
         raise BadInput(f"There is no workspace {name!r}.", helps="agent-sync workspace list")
     tasks = home.tasks(name)
-    click.echo(f"{len(tasks)} records would be deleted: {', '.join(tasks) or 'none'}")
+    click.echo(f"{counted(len(tasks), 'record')} would be deleted: {', '.join(tasks) or 'none'}")
     if not yes and not is_terminal():
         message = "There is no terminal to ask on, so nothing was deleted."
         raise BadInput(message, helps="see `agent-sync workspace destroy --help` for how to answer beforehand")
@@ -93,4 +94,4 @@ def destroy(*, name: str, yes: bool, force: bool) -> None:
     with disk_errors("destroying the workspace"):
         path = home.root / "workspaces" / name
         deleted = cleanup.destroy(path, reader(home), lambda owner: owner_standing(owner, proc), now, is_forced=force)
-    click.echo(f"Deleted {len(deleted)} records of {name}.")
+    click.echo(f"Deleted {counted(len(deleted), 'record')} of {name}.")

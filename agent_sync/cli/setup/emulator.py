@@ -2,7 +2,7 @@
 
 import click
 
-from agent_sync.errors import BadInput
+from agent_sync.errors import BadInput, WrongState
 
 
 @click.group("emulator")
@@ -31,7 +31,7 @@ def serve(*, port: int, scenario: str, state: str | None, unix_socket: str | Non
         from agent_sync.emulator import server
     except ImportError as error:
         missing = "The local GitHub needs packages that are not installed."
-        raise BadInput(missing, helps="pipx install 'agent-sync-github[emulator]'") from error
+        raise WrongState(missing, helps="pipx install 'agent-sync-github[emulator]'") from error
     try:
         server.serve(port, scenario, state, unix_socket)
     except (server.CannotServeError, OSError) as error:

@@ -46,6 +46,8 @@ MOST_SHOWN = 10
 SPREAD = 4
 _UNSEEN = "warning: the hooks of this session do not see {root}: start a session there, or run `agent-sync sync` there"
 _EXAMPLE = "agent-sync claim 42, or agent-sync claim --next"
+# So many changed files are named.
+MOST_SHOWN = 10
 
 
 @click.command("claim")
@@ -105,6 +107,9 @@ def command(
     with contextlib.nullcontext() if in_worktree else acting_alone(context, "claiming"):
         taken = _taken(context, wish, issue, take_next=take_next)
     click.echo(json.dumps(_values(taken))) if as_json else _tell(taken)
+    if not (in_worktree or taken.is_held_already) and (changed := context.git.changes()):
+        shown = ", ".join(changed[:MOST_SHOWN]) + (" …" if len(changed) > MOST_SHOWN else "")
+        click.echo(f"note: uncommitted changes came along to branch {taken.claim.branch}: {one_line(shown)}", err=True)
     is_seen = note_session(context.place, taken.root, context.environment)
     if in_worktree and is_session(context) and not is_seen:
         click.echo(_UNSEEN.format(root=taken.root), err=True)

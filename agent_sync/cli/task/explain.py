@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from agent_sync.cli.console import working
-from agent_sync.cli.here import claim_here, context_here
+from agent_sync.cli.here import claim_here, context_here, for_reader
 from agent_sync.cli.issue_numbers import issue_number
 from agent_sync.cli.task.log import log_line
 from agent_sync.cli.telling import situation_values
@@ -47,7 +47,7 @@ def command(issue: str | None, *, as_json: bool) -> None:
         click.echo(json.dumps(_values(found), ensure_ascii=False))
         return
     for line in _lines(found):
-        click.echo(line)
+        click.echo(for_reader(context, line))
 
 
 def _lines(found: Explanation) -> Iterator[str]:

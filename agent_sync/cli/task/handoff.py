@@ -9,7 +9,7 @@ from agent_sync.cli.console import working
 from agent_sync.cli.here import claim_here, context_here, is_session
 from agent_sync.cli.task.sync import sync_and_report
 from agent_sync.context import Context
-from agent_sync.errors import BadInput, Exit, GitFailed, GitHubDown, Refused
+from agent_sync.errors import BadInput, Exit, GitFailed, GitHubDown, Refused, WrongState
 from agent_sync.gates.pull import base_ref, pull_gate_root, refuse_committed_claim
 from agent_sync.gateway.transport.remotes import base_branch
 from agent_sync.leases.fence import known_loss, push_or_refuse, refuse, refuse_shared_push
@@ -146,7 +146,7 @@ def _first_subject(context: Context, head: str) -> str:
     )
     subject = commits[0][1].strip() if commits else ""
     if not subject:
-        raise BadInput("The commit has no subject to take for a summary.", helps='--summary "What was done"')
+        raise WrongState("The commit has no subject to take for a summary.", helps='--summary "What was done"')
     return subject
 
 
@@ -163,22 +163,25 @@ def _given_summary(given: str) -> str:
 def _branch(context: Context, claim: Claim) -> str:
     if claim.phase not in TRANSITIONS[HandedOff]:
         message = f"Issue #{claim.issue_number} is in phase {claim.phase}: there is nothing to hand off."
-        raise BadInput(message, helps=next_step(situation_of(context, claim)).command)
+        raise WrongState(message, helps=next_step(situation_of(context, claim)).command)
     branch = context.git.current_branch()
     if branch is None:
-        raise BadInput("HEAD is detached.", attempted="handing off", helps=f"git switch {claim.branch}")
+        raise WrongState("HEAD is detached.", attempted="handing off", helps=f"git switch {claim.branch}")
     if claim.branch and branch != claim.branch and context.git.head_of(claim.branch):
         message = f"HEAD is on branch {branch}, the claim's branch is {claim.branch}."
-        raise BadInput(message, helps=f"git switch {claim.branch}")
+        raise WrongState(message, helps=f"git switch {claim.branch}")
     return branch
 
 
 def _refuse_empty(context: Context, branch: str, head: str) -> None:
     """Stop at a branch without commits of its own, as far as this clone knows the branch it would be merged into."""
     remote, base = context.remotes.base, base_branch(context)
-    if base and not git_branches.has_own_commits(context.git, head, f"refs/remotes/{remote}/{base}"):
+    there = f"refs/remotes/{remote}/{base}"
+    if base and git_branches.changes_nothing(context.git, head, there):
         message = f"Branch {branch} has no commits of its own: {remote}/{base} has all of them."
-        raise BadInput(message, attempted="handing off", helps="git commit, then `agent-sync handoff` again")
+        if git_branches.has_own_commits(context.git, head, there):
+            message = f"The commits of branch {branch} change nothing compared with {remote}/{base}."
+        raise WrongState(message, attempted="handing off", helps="git commit, then `agent-sync handoff` again")
 
 
 def _refuse_uncommitted(context: Context) -> None:
@@ -186,4 +189,4 @@ def _refuse_uncommitted(context: Context) -> None:
     if changed:
         shown = ", ".join(changed[:MOST_SHOWN]) + (" …" if len(changed) > MOST_SHOWN else "")
         message = f"There are uncommitted changes: {shown}."
-        raise BadInput(message, attempted="handing off", helps="git add and git commit, or git stash")
+        raise WrongState(message, attempted="handing off", helps="git add and git commit, or git stash")

@@ -5,7 +5,7 @@ import click
 from agent_sync.cli.console import working
 from agent_sync.cli.here import claim_here, context_here
 from agent_sync.context import Context
-from agent_sync.errors import BadInput, Refused
+from agent_sync.errors import Refused, WrongState
 from agent_sync.gates.pull import refuse_committed_claim
 from agent_sync.leases.fence import push_or_refuse, refuse_shared_push
 from agent_sync.leases.words import scope
@@ -35,7 +35,9 @@ def _push(context: Context, *, dry_run: bool) -> None:
     claim = claim_here(context)
     head = context.git.head_of(claim.branch) if claim.branch else None
     if head is None:
-        raise BadInput(f"Branch {claim.branch or '(none)'} does not exist in this clone.", helps="git switch -c BRANCH")
+        raise WrongState(
+            f"Branch {claim.branch or '(none)'} does not exist in this clone.", helps="git switch -c BRANCH"
+        )
     refuse_shared_push(context, claim.branch)
     refuse_committed_claim(context, claim.branch, head)
     _refuse_merged(claim)

@@ -7,7 +7,7 @@ import click
 from agent_sync.cli.console import working
 from agent_sync.cli.here import claim_here, context_here
 from agent_sync.context import Context
-from agent_sync.errors import BadInput, NotFound
+from agent_sync.errors import BadInput, NotFound, WrongState
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.fence import must_hold
 from agent_sync.task.claim.model import Claim
@@ -111,7 +111,7 @@ def resolve(identity: str, *, dry_run: bool) -> None:
 def _pull_here(context: Context) -> tuple[Claim, Pull]:
     claim = claim_here(context)
     if claim.pr_number is None:
-        raise BadInput(f"Issue #{claim.issue_number} has no pull request yet.", helps="agent-sync handoff")
+        raise WrongState(f"Issue #{claim.issue_number} has no pull request yet.", helps="agent-sync handoff")
     with working("reading the reviews"):
         return claim, context.gateway.pull(claim.pr_number, with_checks=False)
 

@@ -9,7 +9,7 @@ import click
 
 from agent_sync.cli.console import working
 from agent_sync.cli.fleet.fleet import show_all
-from agent_sync.cli.here import context_here
+from agent_sync.cli.here import context_here, for_reader
 from agent_sync.cli.record.hook_views import RecordView, record_seen
 from agent_sync.cli.telling import next_line, situation_values
 from agent_sync.clients import agent_here
@@ -98,7 +98,7 @@ def _show(context: Context, *, as_json: bool, offline: bool, instead_of_watch: s
         seen = {"next": next_step(stands).command, "trouble": asked.trouble, "lease": lease, "record": recorded.values}
         click.echo(json.dumps(values | seen | {"situation": situation_values(stands)}))
         return
-    click.echo(head_line(claim, stands))
+    click.echo(for_reader(context, head_line(claim, stands)))
     if lease:
         click.echo(f"  {'lease':<13} {lease}")
     for line in recorded.lines:

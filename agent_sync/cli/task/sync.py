@@ -3,7 +3,7 @@
 import click
 
 from agent_sync.cli.console import working
-from agent_sync.cli.here import claim_here, context_here
+from agent_sync.cli.here import claim_here, context_here, for_reader
 from agent_sync.cli.telling import counted, next_line, state_lines
 from agent_sync.context import Context
 from agent_sync.events.parts.briefing import head_line
@@ -59,14 +59,14 @@ def sync_and_report(context: Context) -> None:
         drive(context, Trigger.SYNC, session_id="terminal")
     waiting = context.outbox.waiting()
     for text in dict.fromkeys(notice.text for notice in waiting):
-        click.echo(text)
+        click.echo(for_reader(context, text))
     context.outbox.mark(waiting, PERSON)
     claim = context.store.read()
     if claim:
         beside = context.found_beside
         known = Known(pull=beside.pull) if beside and beside.is_own else NOTHING_ASKED
         stands = situation_of(context, claim, known)
-        click.echo(head_line(claim, stands))
+        click.echo(for_reader(context, head_line(claim, stands)))
         for line in state_lines(context, claim):
             click.echo(line)
         click.echo(next_line(stands))

@@ -9,7 +9,7 @@ import click
 from agent_sync.cli.console import working
 from agent_sync.cli.here import context_here
 from agent_sync.cli.work.worker_views import hook_values, named_worker, print_notes
-from agent_sync.errors import BadInput, Exit
+from agent_sync.errors import Exit, WrongState
 from agent_sync.system import clock
 from agent_sync.task.decision.outside_text import quoted
 from agent_sync.work.findings import REPAIR_TEXTS, Repair
@@ -98,7 +98,7 @@ def repair(ctx: click.Context, *, is_applied: bool, as_json: bool) -> None:
     with working("reading the work hooks"):
         view, found = examine(context)
     if view.trouble and is_applied:
-        raise BadInput("The remote cannot be reached, so nothing was repaired.", helps="agent-sync worker repair")
+        raise WrongState("The remote cannot be reached, so nothing was repaired.", helps="agent-sync worker repair")
     repaired = repair_all(context, found) if is_applied else tuple(RepairResult(one, is_done=False) for one in found)
     if as_json:
         rows = [_repair_values(one) for one in repaired]

@@ -31,7 +31,7 @@ def part(context: Context, event: HookEvent, _gate: object) -> EventPart:
     stands = situation_of(context, claim)
     lines = [] if isinstance(stands, Free) else [head_line(claim, stands)]
     # The answer with the board brings the issue as it is now.
-    board = _board_lines(context, event)
+    board = _board_lines(context, event, is_free=claim is None)
     lines += [*_issue_lines(context, claim), *board]
     return EventPart(was_idle=False, agent=tuple(lines)) if lines else IDLE
 
@@ -74,11 +74,11 @@ def board_lines(board: BoardSeen, ready: "ReadyTasks") -> list[str]:
     return lines
 
 
-def _board_lines(context: Context, event: HookEvent) -> list[str]:
+def _board_lines(context: Context, event: HookEvent, *, is_free: bool) -> list[str]:
     """Ask for the board; a board that cannot be read is no reason to disturb the start of a session."""
     if context.settings.project.number is None:
         return []
-    from agent_sync.fleet.ready import ready_tasks
+    from agent_sync.fleet.ready import ReadyTasks, ready_tasks
 
     try:
         board = context.board_ahead() if context.board_ahead else context.gateway.board()
@@ -88,6 +88,8 @@ def _board_lines(context: Context, event: HookEvent) -> list[str]:
             from agent_sync.task.issue_notes import keep_brief
 
             keep_brief(context, board.brief)
+        if not is_free:
+            return board_lines(board, ReadyTasks())
         ready = ready_tasks(context, board, limit_s=context.settings.worker.fetch_limit_s)
     except AgentSyncError as error:
         context.log.write(clock.now(), "trouble", error=str(error), trigger=event.trigger)

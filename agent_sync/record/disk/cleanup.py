@@ -157,8 +157,8 @@ def _refuse_if_alive(task: TaskDirectory, read: Read, standing: Callable[[Owner]
     try:
         record = read(task.path)
     except BadRecord as error:
-        message = f"The record of {task.path.name} cannot be read, so it may be in use."
-        raise IllegalMove(message, attempted=attempted, helps=helps) from error
+        message = f"The record of {task.path.name} cannot be read, so it may be in use; --force deletes it anyway."
+        raise IllegalMove(message, attempted=attempted, helps="agent-sync workspace destroy --help") from error
     if record and record.state not in TERMINAL and standing(record.owner) is OwnerStanding.ALIVE:
         message = f"Process {record.owner.pid} is working on {task.path.name}."
         raise IllegalMove(message, attempted=attempted, helps=helps)

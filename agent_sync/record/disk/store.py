@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-from agent_sync.errors import BadInput, BadRecord, IllegalMove, NoRecord, RecordUnavailable
+from agent_sync.errors import BadInput, BadRecord, IllegalMove, NoRecord, RecordUnavailable, WrongState
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.record.disk import contents
 from agent_sync.record.disk.archive import archive_events, archived_events, last_archived
@@ -169,7 +169,7 @@ class RecordStore:
             files.make_directory(self.directory, mode=0o700)
         with self._locked() as token:
             if self._is_there():
-                raise BadInput(f"Task {record.task_id} already has a record.", helps="agent-sync record status")
+                raise WrongState(f"Task {record.task_id} already has a record.", helps="agent-sync record status")
             with disk_errors("writing the first recovery record"):
                 self.directory.chmod(0o700)
                 self._sweep(token)

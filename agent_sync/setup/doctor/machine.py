@@ -33,6 +33,8 @@ def check_effect(environment: Mapping[str, str], processes: Processes, *, direct
     """Check that the shell line of the Stop hook runs; marked as nested, it touches nothing."""
     if shutil.which("agent-sync", path=environment.get("PATH")) is None:
         return skip("hook effect", "not tried, because agent-sync is not on PATH")
+    if shutil.which("sh", path=environment.get("PATH")) is None:
+        return skip("hook effect", "not tried, because sh is not on PATH")
     asked = _run(["sh", "-c", command("on-stop")], {**environment, NESTED[0]: "1"}, processes, directory)
     if asked is None or asked.status:
         seen = "does not end" if asked is None else f"exits {asked.status}: {asked.stderr.strip()[-200:]}"
@@ -51,6 +53,18 @@ def check_git(git: Git) -> Result:
     if found < OLDEST:
         return fail("git", f"git {version} is older than {wanted}", f"install git {wanted} or newer")
     return ok("git", f"git {version}")
+
+
+def check_identity(git: Git) -> Result:
+    """Check that git knows who commits."""
+    try:
+        is_known = git_branches.knows_committer(git)
+    except AgentSyncError:
+        return skip("git identity", "not known, because git does not run")
+    if is_known:
+        return ok("git identity", "git knows who commits")
+    fix = 'git config --global user.name "YOUR NAME", and user.email'
+    return fail("git identity", "git does not know who commits, so no commit can be made", fix)
 
 
 def _run(

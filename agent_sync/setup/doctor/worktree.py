@@ -45,6 +45,8 @@ def check_ignored(git: Git) -> Result:
         is_ignored = git.is_ignored(CLAIM_NAME)
     except AgentSyncError as error:
         return fail("ignored", error.happened, error.helps)
+    if not is_ignored and not Path(git.root, CLAIM_NAME).exists() and not git.tracks(CLAIM_NAME):
+        return ok("ignored", f"{CLAIM_NAME} is not there; a claim keeps it out of commits")
     if not is_ignored:
         says = f"{CLAIM_NAME} is tracked or not ignored by git, so a commit may take it along"
         return fail("ignored", says, f"agent-sync init, and if it is tracked: git rm {CLAIM_NAME}")

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from agent_sync.errors import BadInput
+from agent_sync.errors import WrongState
 from agent_sync.setup.install import record as records
 from agent_sync.setup.install.plan import InstallPlan
 from agent_sync.setup.install.tree import Tree
@@ -34,7 +34,7 @@ def uninstall(tree: Tree, shared: Path, plan: InstallPlan) -> None:
 def _write(tree: Tree, plan: InstallPlan) -> None:
     changed = next((change.path for change in plan.changes if tree.read(change.path) != change.before), None)
     if changed:
-        raise BadInput(f"{changed} was changed meanwhile. Nothing was written.", helps="run the command again")
+        raise WrongState(f"{changed} was changed meanwhile. Nothing was written.", helps="run the command again")
     for change in plan.changes:
         if change.after is None:
             tree.delete(change.path)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agent_sync.context import Context
-from agent_sync.errors import BadInput
+from agent_sync.errors import WrongState
 from agent_sync.lazy_dataclasses import dataclass
 from agent_sync.leases.refs.transports import CloneTransport
 from agent_sync.leases.refs.values import CLAIMS, HOOKS, OURS, PROBES, RESCUE, TRACKING, RefUpdate
@@ -87,11 +87,13 @@ def _refuse_held(context: Context, places: tuple[Place, ...]) -> None:
     if held:
         issue, root = held[0]
         message = f"Issue #{issue} is held in {root}. Nothing was removed."
-        raise BadInput(message, attempted="purging agent-sync", helps=f"cd {root} && agent-sync release")
+        raise WrongState(message, attempted="purging agent-sync", helps=f"cd {root} && agent-sync release")
     begun = [found.record.task_id for place in places if (found := recorder_at(context, place).current())]
     if begun:
         message = f"Task {begun[0]} is in progress here. Nothing was removed."
-        raise BadInput(message, attempted="purging agent-sync", helps="agent-sync record status, or agent-sync abandon")
+        raise WrongState(
+            message, attempted="purging agent-sync", helps="agent-sync record status, or agent-sync abandon"
+        )
 
 
 def _forget_exclusion(file: Path) -> None:

@@ -21,6 +21,7 @@ FIRST_YEAR, LAST_YEAR = 1970, 2199
 Number = Annotated[int, Field(ge=1, le=LARGEST_NUMBER)]
 Count = Annotated[int, Field(ge=0, le=LARGEST_NUMBER)]
 SCHEMA_VERSION = 1
+MOVE_AWAY = "mv .agent-claim.json .agent-claim.json.bad, then `agent-sync claim ISSUE` restores the claim"
 Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
 _LEFT_BEFORE = pattern(r"the hook of (\S+) \(`agent-sync worker take` goes on with it\)")
 DOCUMENTED = (
@@ -189,6 +190,7 @@ class Claim(Model, is_strict=True):
         bool, Field(description="Open the pull request though the issue is closed or somebody else's")
     ] = False
     not_before: Annotated[MomentOrNever, Field(description="GitHub asked not to be called before")] = None
+    own_status: Annotated[str, Field(description="A status of another name than usual that the settings gave")] = ""
     refused_status: Annotated[str | None, Field(description="A status the board did not take")] = None
     refused_at: Annotated[MomentOrNever, Field(description="When it did not; it is tried again after a while")] = None
     is_unmirrored: Annotated[bool, Field(description="The claim was not told to GitHub yet")] = False
@@ -248,12 +250,12 @@ def parse(content: bytes, *, file: str) -> Claim:
         return Claim.model_validate(values)
     except RecursionError as error:
         message = f"{file} is nested too deeply. The file was left as it is and nothing was done on GitHub."
-        raise BadClaim(message, helps="correct the file, then run `agent-sync status`") from error
+        raise BadClaim(message, helps=MOVE_AWAY) from error
     except Refused as error:
         problems = "; ".join(_problem(detail) for detail in error.details)
         raise BadClaim(
             f"{file}: {problems}. The file was left as it is and nothing was done on GitHub.",
-            helps="correct the file, then run `agent-sync status`",
+            helps=MOVE_AWAY,
         ) from error
 
 
@@ -264,7 +266,7 @@ def _json_object(content: bytes, file: str) -> dict[str, Any]:
         reason = f"line {error.lineno}: {error.msg}" if isinstance(error, json.JSONDecodeError) else str(error)
         raise BadClaim(
             f"{file} is not valid JSON ({reason}). The file was left as it is and nothing was done on GitHub.",
-            helps="correct the file, then run `agent-sync status`",
+            helps=MOVE_AWAY,
         ) from error
     if not isinstance(values, dict):
         raise BadClaim(f"{file} holds a {type(values).__name__}, not an object. The file was left as it is.")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from agent_sync.errors import BadClaim, BadInput, ClaimGone, ClaimUnsafe
+from agent_sync.errors import BadClaim, ClaimGone, ClaimUnsafe, WrongState
 from agent_sync.quiet import answer as quiet
 from agent_sync.system import files
 from agent_sync.system.disk import AfterPowerCut
@@ -71,7 +71,7 @@ class ClaimStore:
         """Write the first version; a claim that is already there is never overwritten."""
         token.proven(self._lock)
         if self.file.is_symlink() or self.file.exists():
-            raise BadInput(f"{self.file.name} is already there.", helps="agent-sync status")
+            raise WrongState(f"{self.file.name} is already there.", helps="agent-sync status")
         if self._is_tracked():
             raise tracked_refusal(self.file.name)
         self._write(token, claim)

@@ -44,6 +44,7 @@ from agent_sync.task.decision.feedback.feedback_actions import JobsRerun, PullUn
 from agent_sync.task.decision.feedback.merging import feedback_of
 from agent_sync.task.decision.feedback.pull_messages import about_feedback, failure_report, round_text
 from agent_sync.task.decision.messages import pull_refused
+from agent_sync.task.decision.needs import own_status
 from agent_sync.task.decision.next_step import lacks_commits
 from agent_sync.task.decision.notice import Notice, as_told, for_session
 from agent_sync.task.decision.steps import TRANSITIONS
@@ -94,8 +95,12 @@ def _changes(claim: Claim, outcome: Outcome) -> dict[str, object]:  # noqa: PLR0
         case DriftNoted(_, seen, at):
             return _kept_drift(seen) | ({"last_check_poll": at} if at else {})
         case HandedOff(summary, branch, draft, status, is_wanted_anyway):
-            anew = {"closed_unmerged": False, "withheld": None, "open_anyway": is_wanted_anyway}
-            return {"summary": summary, "branch": branch, "draft": draft, "status": status, **anew}
+            anew = {
+                "closed_unmerged": False,
+                "withheld": None,
+                "open_anyway": is_wanted_anyway,
+            }
+            return {"summary": summary, "branch": branch, "draft": draft, **_own(status), **anew}
         case StepWithheld(by, notice):
             return {"withheld": WithheldNote(by=by, reason=notice.text)}
         case PullRefused(reason):
@@ -142,8 +147,12 @@ def _with_pull(claim: Claim, outcome: PullOpened | PullAdopted) -> dict[str, obj
     is_new = outcome.pull.number != claim.pr_number
     fresh = {"last_check_poll": None, "checks": None, "feedback": None, "failures": None, "drift": None}
     polls = fresh if is_new else _new_head(claim, outcome.pull)
-    known = {"pr_number": outcome.pull.number, "status": outcome.status, "closed_unmerged": False, "withheld": None}
+    known = {"pr_number": outcome.pull.number, **_own(outcome.status), "closed_unmerged": False, "withheld": None}
     return {**known, **board, **polls}
+
+
+def _own(status: str) -> dict[str, str]:
+    return {"status": status, "own_status": own_status(status)}
 
 
 def _new_head(claim: Claim, pull: Pull) -> dict[str, object]:

@@ -84,8 +84,8 @@ def extra_refused(pull: Pull, note: str) -> Notice:
 def branch_missing(claim: Claim) -> Notice:
     """The claim names no branch."""
     text = (
-        f"No PR opened for issue #{claim.issue_number}: `branch` is empty in .agent-claim.json. "
-        "Write the branch's name there, or run `agent-sync handoff` on it."
+        f"No PR opened for issue #{claim.issue_number}: the claim names no branch. "
+        "Run `agent-sync handoff` on the branch that has the work."
     )
     return Notice(f"no-branch:{_identity(claim)}", text, for_agent=True)
 
@@ -93,8 +93,8 @@ def branch_missing(claim: Claim) -> Notice:
 def summary_missing(claim: Claim) -> Notice:
     """The claim has no summary."""
     text = (
-        f"No PR opened for issue #{claim.issue_number}: `summary` is empty in .agent-claim.json. "
-        "It becomes the PR's title; write one, or run `agent-sync handoff`."
+        f"No PR opened for issue #{claim.issue_number}: the claim has no summary, which becomes the title. "
+        "Run `agent-sync handoff`."
     )
     return Notice(f"no-summary:{_identity(claim)}", text, for_agent=True)
 
@@ -119,7 +119,7 @@ def branch_unknown(claim: Claim) -> Notice:
     branch = quoted(claim.branch)
     text = (
         f"No PR opened for issue #{claim.issue_number}: branch {branch} is neither here nor on GitHub. "
-        "Create and push it, or correct `branch` in .agent-claim.json."
+        "Switch to the branch that has the work, then run `agent-sync handoff`."
     )
     return Notice(f"unknown-branch:{_identity(claim)}:{claim.branch}", text, for_agent=True)
 
@@ -153,7 +153,7 @@ def pull_unknown(claim: Claim) -> Notice:
     """The phase says there is a pull request, and none is to be found."""
     text = (
         f"Issue #{claim.issue_number} is in phase {claim.phase} without a PR number, and branch "
-        f"{quoted(claim.branch)} has no PR. Set `phase` to ready_for_pr to open one."
+        f"{quoted(claim.branch)} has no PR. Run `agent-sync handoff` to open one."
     )
     return Notice(f"no-pr:{_identity(claim)}", text, for_agent=True)
 
@@ -271,7 +271,7 @@ def github_paused(claim: Claim) -> Notice:
 def lease_lost(claim: Claim, session: str) -> Notice:
     """Somebody else holds the issue now; said once in every session."""
     lease = claim.lease
-    holder = quoted(lease.lost_to, limit=300) if lease else ""
+    holder = one_line(lease.lost_to, limit=300) if lease else ""
     text = (
         f"Issue #{claim.issue_number} is no longer this worktree's: it is held by {holder}. Nothing more is pushed or "
         f"written to GitHub from here, and the work on branch {quoted(claim.branch)} stays as it is. "

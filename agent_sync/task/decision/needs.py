@@ -163,11 +163,17 @@ def is_board_behind(trigger: Trigger, claim: Claim, facts: Facts) -> bool:
     )
 
 
+def own_status(status: str) -> str:
+    """Return what to remember of a status that the settings gave: only a name of one's own could be mistaken."""
+    usual = BoardSettings()
+    return "" if status in {usual.ready, usual.in_progress, usual.in_review, usual.done} else status
+
+
 def wanted_status(claim: Claim, settings: Settings) -> str:
     """Return what the card should say: a name that the settings no longer have means what the phase means."""
     board, usual = settings.board, BoardSettings()
     names = {board.ready, board.in_progress, board.in_review, board.done}
-    is_ours = claim.status in {usual.ready, usual.in_progress, usual.in_review, usual.done, claim.refused_status}
+    is_ours = claim.status in {usual.ready, usual.in_progress, usual.in_review, usual.done, claim.own_status}
     if not claim.status or claim.status in names or not is_ours:
         return claim.status
     return board.in_progress if claim.phase is Phase.CODING else board.in_review

@@ -141,8 +141,8 @@ def next_step(stands: Situation) -> NextStep:  # noqa: PLR0912  # one arm for ea
             said = f"Issue #{issue} was left on the hook of {quoted(worker)}; `agent-sync worker take` resumes it."
             return NextStep(said, "agent-sync worker take")
         case Lost(_, holder):
-            who = quoted(holder, limit=300)
-            said = f"It is held by {who} now: stop working on it. Nothing more is written to GitHub from here."
+            who = one_line(holder, limit=300)
+            said = f"Stop working on it: it is now held by {who}. Nothing more is written to GitHub from here."
             return NextStep(said, RELEASE)
         case LeaseUnverified(issue, reason):
             said = f"Could not check whether this worktree still holds issue #{issue}: {_text(reason)}"
@@ -170,7 +170,7 @@ def _drift_step(stands: DriftSituation) -> NextStep:
         case IssueClosed(issue, pr) | Reassigned(issue, pr):
             what = f"is assigned to {_people(stands.assignees)}" if isinstance(stands, Reassigned) else "was closed"
             said = f"Issue #{issue} {what}: ask the human whether to continue. If not, {_giving_up(pr)}."
-            return NextStep(said, SYNC if pr else RELEASE)
+            return NextStep(said, f"{RELEASE} --force" if pr else RELEASE)
         case IssueGone(issue):
             said = f"Issue #{issue} was transferred or deleted: ask the human what becomes of the work."
             return NextStep(said, f"{RELEASE} --force")
@@ -209,7 +209,11 @@ def _people(names: tuple[str, ...]) -> str:
 
 
 def _giving_up(pr: int | None) -> str:
-    return f"{_pr(pr)} is closed first, then `{RELEASE}` gives the task back" if pr else f"`{RELEASE}` gives it back"
+    return (
+        f"close {_pr(pr)} and run `{RELEASE}`, or leave it open with `{RELEASE} --force`"
+        if pr
+        else f"`{RELEASE}` gives it back"
+    )
 
 
 def _recorded_step(task: Recorded) -> NextStep:

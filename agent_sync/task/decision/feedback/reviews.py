@@ -123,7 +123,7 @@ def open_threads(conversation: Conversation, wake: Wake) -> tuple[ReviewThread, 
 def spoken(conversation: Conversation) -> Iterable[tuple[Remark, ReviewThread | None]]:
     """Return every remark that is not the agent's own and not settled, with its thread if it has one."""
     for thread in conversation.threads:
-        if not thread.is_resolved:
+        if thread.awaits_answer:
             yield from ((remark, thread) for remark in thread.remarks if not remark.is_own)
     for review in conversation.reviews:
         if not review.remark.is_own and review.remark.body.strip():
