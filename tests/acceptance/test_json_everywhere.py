@@ -153,10 +153,10 @@ ERRORS = [
     ("claim 40", "conflict", 3),
     ("claim --no-such-option", "usage", 2),
     ("clami 42", "usage", 2),
-    ("push", "bad-input", 2),
+    ("push", "wrong-state", 1),
     ("config get nothing.such", "bad-input", 2),
     ("record verify-receipt rcpt-9", "no-receipt", 6),
-    ("gate run", "bad-input", 2),
+    ("gate run", "wrong-state", 1),
 ]
 
 

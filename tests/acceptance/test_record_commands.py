@@ -290,7 +290,7 @@ def test_workspaces_are_listed_and_destroyed(tasks):
     assert "is working on" in tasks.do("workspace", "destroy", name, "--yes").stderr
     assert tasks.record(TASK)["state"] == "step_pending"
     client.crash()
-    assert "Deleted 1 records" in tasks.do("workspace", "destroy", name, "--yes").stdout
+    assert "Deleted 1 record of" in tasks.do("workspace", "destroy", name, "--yes").stdout
     assert tasks.do("hook", "status").status == 6
     assert tasks.do("workspace", "destroy", "nowhere-123456", "--yes").status == 2
 

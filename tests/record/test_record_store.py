@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 from support.prove import PROVE
 from support.stored_records import LATER, NOW, begun_record, checkpoint, noted, receipt, stored, with_events
 
-from agent_sync.errors import BadInput, BadRecord, IllegalMove, LockHeld, NoRecord, RecordUnavailable
+from agent_sync.errors import BadInput, BadRecord, IllegalMove, LockHeld, NoRecord, RecordUnavailable, WrongState
 from agent_sync.record.disk import archive, contents
 from agent_sync.record.disk.archive import SEGMENT_LENGTH, archive_events
 from agent_sync.record.disk.store import RecordStore
@@ -81,7 +81,7 @@ def test_create_never_overwrites(tmp_path):
     store = stored(tmp_path / "task")
     for _ in range(2):
         before = everything(store.directory)[1:]
-        with pytest.raises(BadInput, match="already has a record"):
+        with pytest.raises(WrongState, match="already has a record"):
             store.create(begun_record())
         assert everything(store.directory)[1:] == before
         (store.directory / "hook.json").unlink(missing_ok=True)
@@ -373,7 +373,7 @@ def test_nothing_usable_is_an_error(tmp_path):
     for act in (store.read, lambda: store.update(noted(), LATER)):
         with pytest.raises(BadRecord, match=r"it is empty.*Try: agent-sync"):
             act()
-    with pytest.raises(BadInput):
+    with pytest.raises(WrongState):
         store.create(begun_record())
     assert [row for row in everything(store.directory)[1:] if "damaged" not in row[0]] == before
 

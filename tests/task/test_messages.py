@@ -69,11 +69,11 @@ def ci(kind, **numbers):
         ),
         (
             m.summary_missing(HELD),
-            "No PR opened for issue #42: the claim has no summary, which becomes the title. Run `agent-sync handoff`.",
+            "No PR opened for issue #42: `summary` is empty; it becomes the title. Run `agent-sync handoff`.",
         ),
         (
             m.branch_missing(HELD),
-            "No PR opened for issue #42: the claim names no branch. Run `agent-sync handoff` on the branch that has the work.",
+            "No PR opened for issue #42: `branch` is empty. Run `agent-sync handoff` on the branch that has the work.",
         ),
         (
             m.branch_unknown(HELD),

@@ -1,6 +1,5 @@
 """`agent-sync watch`: the fleet, live in the terminal, and cared for."""
 
-import contextlib
 import json
 import sys
 import time
@@ -13,6 +12,7 @@ from agent_sync.cli.fleet.watched_rounds import wait, watched_rounds
 from agent_sync.cli.here import context_here
 from agent_sync.clients import agent_here
 from agent_sync.context import Context
+from agent_sync.errors import Exit
 from agent_sync.fleet.view import FleetView
 from agent_sync.system import clock
 from agent_sync.task.decision.outside_text import one_line
@@ -58,11 +58,13 @@ def command(*, everywhere: bool, once: bool, as_values: bool) -> None:
 
 def watch(context: Context, *, everywhere: bool, as_values: bool = False) -> None:
     """Look again and again until interrupted, which is how it ends."""
-    with contextlib.suppress(KeyboardInterrupt):
+    try:
         if as_values or not sys.stdout.isatty():
             _follow(context, everywhere=everywhere, as_values=as_values)
         else:
             _live(context, everywhere=everywhere)
+    except KeyboardInterrupt:
+        click.get_current_context().exit(Exit.INTERRUPTED)
 
 
 def _follow(context: Context, *, everywhere: bool, as_values: bool) -> None:

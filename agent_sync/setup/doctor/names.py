@@ -42,13 +42,13 @@ def _statuses(status: BoardField, names: BoardSettings) -> Result:
 
 
 def _renamed(name: str, options: tuple[str, ...], named: Iterable[str]) -> str:
-    """Return the column that looks like one that is missing; the only one that the settings do not name is it, too."""
+    """Return the column that looks like one that is missing, and that the settings do not name."""
     from difflib import get_close_matches
 
     known = {one.casefold() for one in named}
     free = {one_line(option).casefold(): one_line(option) for option in options if option.casefold() not in known}
     close = get_close_matches(name.casefold(), free, n=1, cutoff=0.5)
-    return free[close[0]] if close else next(iter(free.values())) if len(free) == 1 else ""
+    return free[close[0]] if close else ""
 
 
 def _agent(board: BoardShape, names: BoardSettings) -> Result:

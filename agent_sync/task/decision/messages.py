@@ -84,7 +84,7 @@ def extra_refused(pull: Pull, note: str) -> Notice:
 def branch_missing(claim: Claim) -> Notice:
     """The claim names no branch."""
     text = (
-        f"No PR opened for issue #{claim.issue_number}: the claim names no branch. "
+        f"No PR opened for issue #{claim.issue_number}: `branch` is empty. "
         "Run `agent-sync handoff` on the branch that has the work."
     )
     return Notice(f"no-branch:{_identity(claim)}", text, for_agent=True)
@@ -93,7 +93,7 @@ def branch_missing(claim: Claim) -> Notice:
 def summary_missing(claim: Claim) -> Notice:
     """The claim has no summary."""
     text = (
-        f"No PR opened for issue #{claim.issue_number}: the claim has no summary, which becomes the title. "
+        f"No PR opened for issue #{claim.issue_number}: `summary` is empty; it becomes the title. "
         "Run `agent-sync handoff`."
     )
     return Notice(f"no-summary:{_identity(claim)}", text, for_agent=True)
