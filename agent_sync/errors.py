@@ -279,7 +279,9 @@ class Refused(GitHubError):
 
 
 class NotClaimable(Refused):
-    """The issue is closed or blocked."""
+    """GitHub or agent-sync refused it; the message says which and why."""
+
+    # A class of its own, so that `claim --next` goes on at another issue.
 
 
 class RateLimited(GitHubError):

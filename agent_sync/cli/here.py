@@ -93,7 +93,7 @@ _AT_A_TERMINAL = {
 
 def for_reader(context: Context, text: str) -> str:
     """Return a sentence as its reader needs it: a person at a terminal is the human, and has no slash commands."""
-    if is_session(context):
+    if agent_here(context.environment):
         return text
     for inside, outside in _AT_A_TERMINAL.items():
         text = text.replace(inside, outside)

@@ -1,6 +1,6 @@
 import pytest
 
-from agent_sync.errors import BadConfig
+from agent_sync.errors import BadConfig, WrongState
 from agent_sync.setup.install import carry_out
 from agent_sync.setup.install.plan import FileChange, InstallPlan
 from agent_sync.setup.install.shown import diff, verb
