@@ -344,7 +344,7 @@ def test_branch_that_the_dead_machine_had_renamed_is_continued(theatre):
 
 
 def test_work_that_was_put_back_keeps_its_renamed_branch(theatre):
-    """`worker repair --apply` names the branch of the claim, so that the next session continues on it."""
+    """`worker repair --apply` names the branch of the claim; one that is not named after the issue needs a person."""
     first = died(theatre)
     with long_ago(theatre, LONG_AGO):
         first.git("branch", "-m", BRANCH, "better-name")
@@ -352,7 +352,8 @@ def test_work_that_was_put_back_keeps_its_renamed_branch(theatre):
         ran(first, "push")
     ran(theatre, "worker", "repair", "--apply")
     second = machine(theatre, "second")
-    assert 'Resumed issue-42 on branch "better-name"' in ran(second, "worker", "take").stdout
+    assert "may add --yes" in ran(second, "worker", "take", status=1).stderr
+    assert 'Resumed issue-42 on branch "better-name"' in ran(second, "worker", "take", "--yes").stdout
 
 
 def test_commit_pushed_with_plain_git_holds_dead_work_no_longer_than_a_claim(theatre):
