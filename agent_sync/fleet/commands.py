@@ -2,6 +2,7 @@
 
 import shlex
 
+from agent_sync.fleet.seen import Session
 from agent_sync.fleet.standing import Standing
 from agent_sync.fleet.view import Lane
 from agent_sync.leases.model import LeaseMode
@@ -17,9 +18,17 @@ DOCTOR = "agent-sync doctor"
 
 def command_for(standing: Standing, lane: Lane, root: str) -> str:
     """Return what a person types; every task has something."""
+    if lane is Lane.WORKING and _is_agents(standing):
+        # Its unfinished work is not for a person to hand off.
+        return FOLLOW
     return _on_github(standing, lane) or (
         _here(standing, root) if standing.is_here else _from_afar(standing, lane, root)
     )
+
+
+def _is_agents(standing: Standing) -> bool:
+    lease = standing.held.lease
+    return standing.session is Session.ALIVE or (lease is not None and lease.mode is LeaseMode.AUTO)
 
 
 def _here(standing: Standing, root: str) -> str:

@@ -10,7 +10,8 @@ from support.github import pull
 from support.situations import opened
 
 from agent_sync.fleet.projection import Lane, as_json
-from agent_sync.fleet.seen import HeldTask
+from agent_sync.fleet.seen import HeldTask, Session
+from agent_sync.leases.model import LeaseMode
 from agent_sync.task.decision.tasks import BoardIssue
 
 
@@ -68,9 +69,15 @@ def test_only_what_was_finished_today_is_counted():
 
 def test_a_command_for_another_worktree_says_where():
     """A command works where the reader is, or begins with a change of directory that a shell takes."""
-    elsewhere = HeldTask(42, here=replace(here(claim=claim()), root="/home/octo/my demo"))
+    by_hand = replace(here(claim=claim()), session=Session.UNKNOWN)
+    elsewhere = HeldTask(42, here=replace(by_hand, root="/home/octo/my demo"))
     assert shown(elsewhere).next_command == "cd '/home/octo/my demo' && agent-sync handoff"
-    assert shown(HeldTask(42, here=here())).next_command == "agent-sync handoff"
+    assert shown(HeldTask(42, here=by_hand)).next_command == "agent-sync handoff"
+
+
+def test_unfinished_work_of_an_agent_is_not_handed_off_by_a_person():
+    """A task that an agent works on is offered to be watched."""
+    assert shown(HeldTask(42, lease(mode=LeaseMode.AUTO), here(claim=claim()))).next_command == "agent-sync watch"
 
 
 def test_foreign_text_is_one_harmless_line():

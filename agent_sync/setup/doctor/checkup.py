@@ -25,6 +25,7 @@ def check_all(place: Place, environment: Mapping[str, str], *, live: bool = Fals
     yield machine.check_command(environment, processes, directory=place.root)
     yield machine.check_git(git)
     yield machine.check_identity(git)
+    yield machine.check_gh(environment)
     yield worktree.check_worktrees(git)
     yield worktree.check_ignored(git)
     yield worktree.check_claim(place, git)

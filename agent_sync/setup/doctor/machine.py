@@ -55,6 +55,13 @@ def check_git(git: Git) -> Result:
     return ok("git", f"git {version}")
 
 
+def check_gh(environment: Mapping[str, str]) -> Result:
+    """Tell whether gh is there, which some suggestions need."""
+    if shutil.which("gh", path=environment.get("PATH")):
+        return ok("gh", "gh is installed")
+    return ok("gh", "gh is not installed: use the links of suggestions that begin with `gh`, or install it")
+
+
 def check_identity(git: Git) -> Result:
     """Check that git knows who commits."""
     try:
