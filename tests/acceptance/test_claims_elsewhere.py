@@ -50,7 +50,7 @@ def test_pull_request_is_opened_when_the_turn_ends(theatre, there):
     theatre.stage.act("add_check", pull=45, name="unit", status="completed", conclusion="failure")
     woken = theatre.hook("on-idle", "--rewake", stdin=event(theatre))
     assert (woken.status, '1 FAILED — "unit"' in woken.stderr) == (2, True)
-    assert "agent-sync handoff" in woken.stderr
+    assert "agent-sync push" in woken.stderr
     assert '1 FAILED — "unit"' in human(theatre.hook("on-stop", stdin=event(theatre)))
     assert theatre.hook("on-stop", stdin=event(theatre)).stdout == ""
 

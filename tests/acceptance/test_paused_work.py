@@ -441,7 +441,7 @@ def test_worktree_that_holds_another_issue_is_told_what_helps(theatre):
     ran(theatre, "worker", "sling", "42", "w1")
     busy = machine(theatre, "busy")
     ran(busy, "claim", "43")
-    told, refused = started(busy), ran(busy, "worker", "take", status=2).stderr
+    told, refused = started(busy), ran(busy, "worker", "take", status=1).stderr
     for text in (told, refused):
         assert "this worktree holds another issue" in text
         assert "agent-sync handoff" in text
