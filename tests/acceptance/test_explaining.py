@@ -42,7 +42,9 @@ def red_ci_is_explained(theatre):
     assert "PullOpened" in {line["what"] for line in found["log"]}
     text = theatre.stage.command("explain").stdout
     assert "Who acts:" in text
-    assert "From the log:" in text
+    assert "What was done: agent-sync log" in text
+    assert "others see" not in text
+    assert "requests=" not in text
     assert text.rstrip().endswith("Next: agent-sync push")
 
 

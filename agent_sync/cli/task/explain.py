@@ -11,9 +11,9 @@ import click
 from agent_sync.cli.console import working
 from agent_sync.cli.here import claim_here, context_here, for_reader
 from agent_sync.cli.issue_numbers import issue_number
-from agent_sync.cli.task.log import log_line
 from agent_sync.cli.telling import situation_values
 from agent_sync.errors import BadInput
+from agent_sync.reconcile.difference import Remedy
 from agent_sync.reconcile.explaining import explain_claim, explain_issue
 from agent_sync.reconcile.explanation import Explanation
 from agent_sync.task.decision.outside_text import one_line
@@ -28,7 +28,7 @@ def command(issue: str | None, *, as_json: bool) -> None:
     """Say why a task does not move: what it waits for, who must act, what happens next and when.
 
     Without ISSUE it is this worktree's task. Of an issue that is held elsewhere, or by nobody, its claim ref and GitHub
-    are asked. Everything that was looked at is listed, with the lines of the log that prove it. Nothing is written.
+    are asked. Everything that was looked at is listed; --json also has the lines of the log. Nothing is written.
 
     \b
     Examples:
@@ -60,12 +60,13 @@ def _lines(found: Explanation) -> Iterator[str]:
         yield f"  nothing by itself; it is up to {found.who}"
     yield "What was looked at:"
     yield from (f"  {_at(one.at)}  {one.what}: {one.found}" for one in found.looked_at)
-    if found.differences:
+    # A lease that is due for renewal is ordinary.
+    disagrees = [one for one in found.differences if one.remedy is not Remedy.RENEW]
+    if disagrees:
         yield "What disagrees (`agent-sync reconcile` repairs what is agent-sync's own):"
-        yield from (f"  {one.side.value:<13} {one.says}" for one in found.differences)
+        yield from (f"  {one.side.value:<13} {one.says}" for one in disagrees)
     if found.log:
-        yield "From the log:"
-        yield from (f"  {log_line(line)}" for line in found.log)
+        yield "What was done: agent-sync log"
     yield f"Next: {found.step.command}" if found.step.command else "Next: nothing to type"
 
 
