@@ -125,7 +125,7 @@ def test_killed_before_a_check_failed(client):
     crash(client, "and now?")
     client.stage.act("add_check", pull=PULL, **FAILED)
     obeyed = obeys(client)
-    assert [word for word in ("unit-tests", "agent-sync handoff") if word not in obeyed.told] == []
+    assert [word for word in ("unit-tests", "agent-sync push") if word not in obeyed.told] == []
     # To hand off again is what the page says; nothing else is done twice.
     assert set(obeyed.damage) <= {"finished steps"}
 
@@ -161,7 +161,7 @@ def test_killed_and_taken_over(client, theatre):
     taken_over(theatre)
     world = client.stage.world()
     obeyed = obeys(client)
-    assert "stop working on it" in obeyed.told
+    assert "Stop working on it" in obeyed.told
     assert "The work goes on" not in obeyed.told
     assert obeyed.damage == []
     assert client.stage.world() == world

@@ -118,7 +118,7 @@ CLOSED = ("close_pull", {})
     ("act", "words"),
     [
         (MERGED, ("merged", "/done")),
-        (FAILED, ("unit-tests", "agent-sync handoff")),
+        (FAILED, ("unit-tests", "agent-sync push")),
         (REVIEWED, ("changes requested",)),
         (PASSED, ("passed",)),
         (CLOSED, ("closed",)),

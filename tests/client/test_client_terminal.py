@@ -61,7 +61,7 @@ def test_failed_check_is_told_with_the_next_step(client):
         client.stage.act("add_check", pull=PULL, **FAILED)
         told = requests_reach(client, count + 1).text.rpartition("unit-tests")[2]
         terminal.wait_for("I see.")
-        assert "agent-sync handoff" in told
+        assert "agent-sync push" in told
         assert terminal.shows("unit-tests")
 
 
@@ -77,7 +77,7 @@ def test_failed_check_comes_with_its_log(client):
     assert 'step "Run tests"' in told
     assert "| line 99\n| E   assert 1 == 2\n" in told
     assert "| line 30\n" not in told
-    assert "agent-sync handoff" in told
+    assert "agent-sync push" in told
 
 
 def test_review_thread_wakes_the_model(client):
