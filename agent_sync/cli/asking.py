@@ -43,7 +43,7 @@ def ask_consent(question: str, *, yes: bool, command: str) -> bool:
 
 
 def agrees_here(question: str, *, yes: bool) -> bool:
-    """Tell whether a human agrees; without a terminal nobody is asked."""
+    """Tell whether a human agrees; ask only at a terminal."""
     return yes or (is_terminal() and click.confirm(question, default=False))
 
 

@@ -200,7 +200,7 @@ def one_line(said: str) -> str:
     rest = [line for line in lines if not line.startswith(("!", "remote:", "To ", "Done"))]
     kept = [line for line in (*theirs, *rest) if not _NOISE.match(line)]
     words = masked(" ".join(" ".join([*refused, *kept]).split()))
-    # Cut between words: half an address helps nobody.
+    # Cut between words: half an address does not help.
     return words if len(words) <= LONGEST else words[:LONGEST].rpartition(" ")[0] + " …"
 
 

@@ -396,7 +396,7 @@ def _mirror(  # noqa: PLR0913  # everything that others see of a claim
     former: Lease | None = None,
     looked_at: float | None = None,
 ) -> tuple[Claim, str]:
-    """Assign and move the card of a claim that is held `there`; from here on trouble is told, and the claim stands.
+    """Assign and move the card of a claim that is held `there`; from here on trouble is returned, and the claim stands.
 
     `looked_at` is when the lease was last known to be held; after a while that is asked again, before and after.
     """

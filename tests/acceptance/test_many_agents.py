@@ -274,7 +274,7 @@ def test_a_holder_that_wakes_after_a_take_over_writes_nothing(theatre, step, cal
         if not shim.is_asleep(limit_s=5):
             pytest.skip("the step ended before")
         shim.disarm()
-        was = lease_of(bob, 42)["state"]
+        was, is_complete = lease_of(bob, 42)["state"], bool(theatre.card().get("Agent"))
         taken = bob.stage.command("claim", "42", "--take-over", "--yes")
         assert taken.status in {0, 3}, taken.stderr
         assert bob.stage.command("sync").status == 0 or taken.status
@@ -292,9 +292,11 @@ def test_a_holder_that_wakes_after_a_take_over_writes_nothing(theatre, step, cal
     assert theatre.issue()["assignees"] == ["bob"]
     assert theatre.card()["Agent"] == bob.stage.claim()["agent_id"]
     said = ran.stdout + ran.stderr
-    assert "Claimed issue" not in said
+    # A claim that was complete has been told before the sleep.
+    assert "Claimed issue" not in said or is_complete
     # What was pushed before is told as it was then.
-    assert "for everyone" not in said or step in {"push", "handoff"} or was == "released"
+    is_done = was == "released" or (step == "claim" and is_complete)
+    assert "for everyone" not in said or step in {"push", "handoff"} or is_done
     bob.stage.commit("b.txt", "b\n", "B")
     pushed = bob.stage.command("push")
     assert pushed.status == 0, pushed.stderr
@@ -362,3 +364,15 @@ def test_commands_of_every_kind_at_once_leave_one_state(theatre, begins):
         assert released.status in {0, 1}, released.stderr
         theatre.git("switch", "-q", "main")
         is_consistent(theatre)
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", '{"id": 1}', '{"id": "x", "root": "/"}', '{"id": "\\ud800", "root": ""}']
+)
+def test_a_spoilt_note_of_a_new_worktree_keeps_no_issue(theatre, content):
+    """What cannot be read of an unfinished claim is as good as none."""
+    notes = theatre.stage.root / ".git" / "agentsync" / "new-worktrees"
+    notes.mkdir(parents=True)
+    (notes / "42.json").write_text(content)
+    assert claimed(theatre.stage.command(*NEXT))["claim"]["issue_number"] == 42
+    holds(theatre, 42)

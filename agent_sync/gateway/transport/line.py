@@ -288,7 +288,7 @@ class Line:
     counter: Counter = field(default_factory=Counter, init=False)
     # Who owns the board, once an answer has told that the repository's owner has another name.
     board_owner: str = field(default="", init=False)
-    # What was last asked, for an answer that nobody can make sense of.
+    # What was last asked, for an answer that cannot be read.
     asked: Call | None = field(default=None, init=False)
 
     def __init_subclass__(cls) -> None:

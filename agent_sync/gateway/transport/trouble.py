@@ -179,7 +179,7 @@ def _unreadable_message(status: int, headers: Mapping[str, str], body: str) -> s
     looks_html = (kind == "text/html" and body.strip()) or body.lstrip()[:1] == "<"
     if not looks_html:
         return f"GitHub's address answered {status} with something that is not JSON: {one_line(body) or 'empty'}"
-    # Of a page only the title is told: its source is nothing to read, and may be anybody's.
+    # Show only the title of a page: its source may come from anywhere.
     title = _TITLE.search(body)
     shown = f': "{one_line(title[1])}"' if title and title[1].strip() else ""
     request = headers.get("x-github-request-id")
